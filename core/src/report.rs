@@ -21,8 +21,10 @@ mod fault;
 mod findings;
 mod recorder;
 mod remedy;
+mod rows;
 #[cfg(test)]
 mod tests;
+mod text;
 mod verdict;
 
 use alloc::collections::BTreeMap;
@@ -45,6 +47,7 @@ pub use self::findings::{
 use self::recorder::UnreachableNodes;
 pub use self::recorder::{DrainResult, PendingReason, Shortfall, WorkloadRun, ZoneStep};
 pub use self::remedy::Remedy;
+pub use self::rows::FailureRow;
 pub use self::verdict::{FailureTotal, FindingGroup};
 use crate::api::{ConditionStatus, Node, NodeName, ObjectMeta, PodKey, WorkloadKey, is_default};
 use crate::kubelet::heartbeat::hash;
@@ -73,13 +76,6 @@ impl Millis {
 impl From<Span> for Millis {
     fn from(span: Span) -> Self {
         Self(u64::try_from(span.0.as_millis()).unwrap_or(u64::MAX))
-    }
-}
-
-/// As Go writes durations: `5m40s`.
-impl fmt::Display for Millis {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Span(Duration::from_millis(self.0)).fmt(f)
     }
 }
 

@@ -2,16 +2,17 @@
 
 use serde::Deserialize;
 use taintlab_core::report::{
-    Outline, Plan, ReportError, ReportOptions, ReportSubject, Run, RunResult,
+    Millis, Outline, Plan, ReportError, ReportOptions, ReportSubject, Run, RunResult,
     report as put_together,
 };
 use taintlab_core::scenario::Scenario;
+use taintlab_core::time::Timestamp;
 use taintlab_manifest::import;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::exclusive_cell::ExclusiveCell;
-use crate::input::{read, read_list, read_options, text, text_or_json, wrong_call};
+use crate::input::{expected, read, read_list, read_options, text, text_or_json, wrong_call};
 use crate::js;
 use crate::manifests::{Imported, import_options, sort};
 use crate::options::{SimulatorOptions, TimelineOptions};
@@ -202,6 +203,17 @@ pub fn merge_report(
         Ok(report) => plain(&Answer { ok: true, answer: &report }),
         Err(error) => fail(vec![problem(&error)]),
     }
+}
+
+/// A duration as reports say it: as Go writes it, to the nearest tenth of a second.
+#[wasm_bindgen(js_name = durationText)]
+pub fn duration_text(
+    #[wasm_bindgen(unchecked_param_type = "number", param_description = "how long")]
+    milliseconds: JsValue,
+) -> Result<String, JsValue> {
+    let time = milliseconds.as_f64().and_then(Timestamp::from_fractional_millis);
+    let time = time.ok_or_else(|| expected("milliseconds", "milliseconds", &milliseconds))?;
+    Ok(Millis::between(Timestamp::ZERO, time).to_string())
 }
 
 fn planned(

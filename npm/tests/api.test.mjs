@@ -65,6 +65,11 @@ test("zoneState counts nodes as the controller does", () => {
   });
 });
 
+test("durationText rounds to tenths of a second", () => {
+  const texts = [0, 7, 100, 302_045, 11_592_575].map((time) => taintlab.durationText(time));
+  assert.deepEqual(texts, ["0s", "7ms", "100ms", "5m2s", "3h13m12.6s"]);
+});
+
 test("parseTaint, and what is no taint", () => {
   const add = taintlab.parseTaint("a=b:NoExecute");
   assert.deepEqual(add, {
@@ -714,6 +719,7 @@ test("a wrong call throws a TypeError that says what was expected", () => {
     ],
     [() => taintlab.matchTolerations([], [], { release: "1.99" }), "use 1.18 to 1.35"],
     [() => taintlab.parseTaint(), "text: expected a string, found nothing"],
+    [() => taintlab.durationText("5m"), "milliseconds: expected milliseconds, found the string"],
     [
       () => taintlab.Simulator.fromManifests(5),
       "manifests: expected an object or an array, found the number `5`",

@@ -7,6 +7,9 @@ import { join } from "node:path";
 import { before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 
+import { chromium } from "playwright-core";
+
+import { FLAGS } from "../../tests/e2e/support/flags.mjs";
 import { nativeReport } from "../../tests/native.mjs";
 import { ROOT, execute, install, project, succeed } from "./support.mjs";
 
@@ -38,13 +41,23 @@ const taintlab = (...args) => execute(program(), ["report", ...args], { cwd: fol
 test("a table of workloads, findings and what would help; no bar without a terminal", async () => {
   const { stdout, stderr, code } = await taintlab(cluster);
   assert.equal(code, 0, stderr);
-  assert.match(stdout, /^Cluster [0-9a-f]{16}: 2 nodes, 2 pods, Kubernetes 1\.\d+, Taintlab \d/);
-  assert.match(stdout, /^Losing any one node is survived by the only workload\.$/m);
-  assert.match(stdout, /^Score 97 of 100/m);
-  assert.match(stdout, /2 failure domains, 2 runs/);
-  assert.match(stdout, /97 +deployment\/shop\/web +node a lost +1\/2 +5m2\.\d+s +0s +\dm\d+\.\ds\n/);
+  // Which cluster, which release, which version; what survives what; then the score.
+  const [first, second, third, fourth] = stdout.split("\n");
+  assert.match(first, /^Cluster [0-9a-f]{16}.*: 2 nodes, 2 pods, Kubernetes 1\.\d+, Taintlab \d/);
+  assert.match(second, /^Losing any one node is survived by the only workload\.$/);
+  assert.equal(third, "Score 97 of 100  the score of the only workload");
+  assert.equal(fourth, "2 failure domains, 2 runs, each watched for 1h0m0s");
+  assert.match(stdout, /^harm: /m);
+  // Nodes that hurt in the same way are one row.
+  assert.match(
+    stdout,
+    /^NODES +WORKLOADS HARMED +NO READY POD +NEVER WHOLE AGAIN +HARM\n2 nodes like \w lost +1 +0 +0 +\dm/m,
+  );
+  assert.match(stdout, /97 +deployment\/shop\/web +node a lost +1\/2 +5m2(\.\d)?s +0s +\dm\d+\.\ds\n/);
   assert.match(stdout, /tolerationSeconds 0 for deployment\/shop\/web: 1\/2 ready at least/);
   assert.match(stdout, /unnecessary evictions, by outage \(30s, 1m0s, 2m0s, 5m0s, 10m0s\)/);
+  // Tenths of a second, never milliseconds.
+  assert.doesNotMatch(stdout, /\d\.\d\d+s/);
   assert.doesNotMatch(stdout + stderr, /[\x1b█\r]/);
 });
 
@@ -99,7 +112,7 @@ test("--fail-if ends with 1 and says where", async () => {
   assert.equal((await rule("deployment/shop/web: zeroReady > 60s")).code, 0);
   const { code, stderr } = await rule("deployment/shop/*: below > 5m", "score < 50");
   assert.equal(code, 1);
-  assert.match(stderr, /failed: .*: deployment\/shop\/web: 302\.\d+ s \(node a lost\)/);
+  assert.match(stderr, /failed: .*: deployment\/shop\/web: 5m2(\.\d)?s \(node a lost\)/);
   assert.doesNotMatch(stderr, /score < 50/);
   const nobody = await rule("deployment/shop/wbe: below > 5m");
   assert.equal(nobody.code, 1);
@@ -118,16 +131,47 @@ test("--fail-if ends with 1 and says where", async () => {
 test("--junit, --markdown and --html", async () => {
   const junit = await taintlab(cluster, "--junit", "--fail-if", "below > 5m");
   assert.match(junit.stdout, /<testsuite name="taintlab report" tests="1" failures="1">/);
+  for (const name of ["report", "digest", "release", "taintlab", "verdict", "score"]) {
+    assert.match(junit.stdout, new RegExp(`<property name="${name}" value="[^"]+"/>`), name);
+  }
   assert.match(junit.stdout, /name="deployment\/shop\/web"><failure message="below &gt; 5m: /);
   const page = join(folder, "report.html");
   const { stdout } = await taintlab(cluster, "--markdown", "--html", page);
-  assert.match(stdout, /^## Score 97 of 100\n/);
+  assert.match(stdout, /^## Resilience: 97 of 100\n\nCluster [0-9a-f]{16}.*Taintlab \d/);
+  assert.match(stdout, /\n\*\*Losing any one node .*\*\*\n/);
+  assert.match(stdout, /\n### Nodes\n\n\| Failure \|/);
   assert.match(stdout, /```yaml\n +apiVersion: apps\/v1\n/);
   const html = readFileSync(page, "utf8");
-  assert.match(html, /<table class="map">.*node a lost/s);
+  assert.match(html, /<h1>Resilience: 97 of 100<\/h1>\n<p>Cluster [0-9a-f]{16}.*Taintlab \d/);
+  assert.match(html, /<table class="map">.*2 nodes like \w lost/s);
+  assert.match(html, /<p><strong>Losing any one node .*<\/strong>/);
   assert.match(html, /<svg /);
   // One file that asks nobody for anything.
   assert.doesNotMatch(html, /<(link|img|iframe)|src=|@import|url\(["']?http/);
+});
+
+test("the JSON begins with the cluster, and the page fits a phone", async () => {
+  const { stdout } = await taintlab(cluster, "--json", "--remedies", "0");
+  assert.match(stdout, /^\{"heading":"Cluster [0-9a-f]{16}.*?: 2 nodes, 2 pods, Kubernetes 1\.\d+, /);
+  const page = join(folder, "phone.html");
+  await taintlab(join(ROOT, "examples/sample-cluster.yaml"), "--html", page);
+  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
+  try {
+    const phone = await browser.newPage({ viewport: { width: 390, height: 844 } });
+    await phone.goto(pathToFileURL(page).href);
+    const width = () => phone.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok((await width()) <= 390, `${await width()} pixels`);
+    for (const details of await phone.locator("details").all()) {
+      await details.evaluate((it) => (it.open = true));
+    }
+    assert.ok((await width()) <= 390, `${await width()} pixels`);
+    // A table is sorted by what its column says.
+    const scores = () => phone.locator("table:not(.map) td:first-child").allInnerTexts();
+    const before = (await scores()).map(Number).filter((score) => !Number.isNaN(score));
+    assert.deepEqual(before, [...before].sort((a, b) => a - b));
+  } finally {
+    await browser.close();
+  }
 });
 
 test("what is no cluster, or has nothing to lose, passes no gate", async () => {

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { nativeReport } from "../native.mjs";
 import { playgroundTest } from "./support/browser.mjs";
 import { focused } from "./support/focus.mjs";
+import { largeCluster } from "./support/large-cluster.mjs";
 import { loadScenario, now, ready, replaceCluster, seconds, until } from "./support/page.mjs";
 
 const form = (page) => page.getByTestId("report-form");
@@ -73,9 +74,21 @@ playgroundTest(
     await page.getByTestId("notice").getByText(/The resilience report is ready: \d+ of 100/).waitFor();
     assert.match(workers[0], /worker\.js$/);
     await openReport(page);
-    assert.match(await score(page).innerText(), /^\d+ of 100 · 7 nodes, 29 pods, .*, each watched for 1h0m0s$/);
+    assert.match(await score(page).innerText(), /^\d+ of 100 · mean of \d+ workload scores: /);
+    // Its first line says which cluster, when, and which release; then comes what survives what.
+    assert.match(
+      await page.getByTestId("report-heading").innerText(),
+      /^A small cluster to play with at 20\S+Z: 7 nodes, 29 pods, Kubernetes 1\.\d+, Taintlab \d/,
+    );
+    assert.match(await page.getByTestId("report-verdict").innerText(), /^Losing any one node .*\.$/);
+    await page.getByText(/^\d+ failure domains, \d+ runs, each watched for 1h0m0s$/).waitFor();
+    // Zones before nodes, and nodes alike in one row.
+    const kinds = await page.locator("[data-kind]").evaluateAll((all) => all.map((it) => it.dataset.kind));
+    assert.deepEqual(kinds, ["zone", "region", "node"]);
+    const nodes = page.locator('[data-kind="node"]');
+    await nodes.getByRole("heading", { name: "7 nodes" }).waitFor();
     const map = page.getByTestId("report-map");
-    await map.getByRole("columnheader", { name: /shop\/web/ }).waitFor();
+    await map.getByRole("columnheader", { name: /shop\/web/ }).first().waitFor();
     const findings = page.getByTestId("report-findings");
     await findings.locator("li").first().waitFor();
     // On a phone only what is in them scrolls: YAML, and tables.
@@ -148,18 +161,21 @@ playgroundTest("a report is of the cluster as it is now, and can be stopped", { 
   await openReport(page);
   await form(page).getByLabel("each zone").uncheck();
   await run(page);
+  // It says what was lost before.
+  await page.getByText("before anything fails: b is not ready").waitFor();
+  await page.getByText(/, from the cluster as it is at \d+m/).waitFor();
   // Without b there is one pod, and without a none.
   const told = await cells(page).first().getAttribute("aria-label");
   assert.match(told, /^node a lost: deployment\/default\/web: 0 of 1 ready at least/);
 
   await page.getByRole("button", { name: "Run again" }).click();
-  await form(page).getByLabel("Runs of each failure, with other heartbeats").fill("1000");
+  await form(page).getByLabel("Runs per failure (heartbeat timing varied)").fill("1000");
   await form(page).getByLabel("drained").check();
   await form(page).getByRole("button", { name: "Run the report" }).click();
   await page.getByText(/[1-9]\d* of 4000 failures run/).waitFor();
   await page.getByTestId("report-stop").click();
   await score(page).waitFor();
-  assert.match(await score(page).innerText(), /\d+ of 4000 runs/);
+  assert.match(await score(page).innerText(), /^No score: only \d+ of 4000 runs were made$/);
 });
 
 playgroundTest("without workers the page makes the same report", { alone: true }, async ({ page, url }) => {
@@ -197,7 +213,7 @@ playgroundTest("what is wrong with a field is said there; arrows move in the map
   for (const [label, text, error] of [
     ["Each run is watched for", "an hour", /write for example `1m30s`/],
     ["Tainted with", "example.com/failed", /effect: /],
-    ["Runs of each failure, with other heartbeats", "0", /a whole number from 1 on/],
+    ["Runs per failure (heartbeat timing varied)", "0", /a whole number from 1 on/],
   ]) {
     const field = form(page).getByLabel(label);
     const value = await field.inputValue();
@@ -210,18 +226,96 @@ playgroundTest("what is wrong with a field is said there; arrows move in the map
   await form(page).getByText("choose at least one way to fail").waitFor();
   await form(page).getByLabel("lost").check();
   // The engine knows which nodes there are.
-  await form(page).getByLabel("These nodes at once").fill("nobody");
+  await form(page).getByLabel("These nodes together").fill("nobody");
   await begin.click();
   await page.getByRole("alert").getByText(/nobody/).waitFor();
-  await form(page).getByLabel("These nodes at once").fill("");
+  await form(page).getByLabel("These nodes together").fill("");
   await form(page).getByLabel("network cut").check();
   await run(page);
 
-  await cells(page).first().focus();
+  await page.locator('[data-kind="node"]').getByTestId("report-cell").first().focus();
   await page.keyboard.press("ArrowDown");
   await until(page, async () => assert.ok(await focused(page, '[data-place="1 0"]')));
   await page.locator(".rtold").getByText("ready at least").waitFor();
   await page.keyboard.press("Enter");
   await page.getByTestId("dialog").waitFor({ state: "detached" });
   assert.ok((await now(page)) > 0n);
+});
+
+playgroundTest("a report of another cluster says so, and opens nothing before a question", async ({ page }) => {
+  await ready(page);
+  await replaceCluster(page, CLUSTER);
+  await openReport(page);
+  await run(page);
+  assert.equal(await page.getByTestId("report-stale").count(), 0);
+  const [, failure] = /^(.*?): /.exec(await cells(page).first().getAttribute("aria-label"));
+  await closeReport(page);
+  await loadScenario(page, "service-in-an-outage");
+  await openReport(page);
+  await page.getByTestId("report-stale").getByText("This report is about another cluster").waitFor();
+  const questions = [];
+  const answers = [false, true];
+  page.on("dialog", async (dialog) => {
+    questions.push(dialog.message());
+    if (answers.shift()) await dialog.accept();
+    else await dialog.dismiss();
+  });
+  await cells(page).first().click();
+  await until(page, async () => assert.equal(questions.length, 1));
+  assert.match(questions[0], /another cluster than the one on the page/);
+  // No: the dialog and the work stay.
+  await page.getByTestId("report-stale").waitFor();
+  await page.locator('[data-node="a"]').waitFor({ state: "detached" });
+  await cells(page).first().click();
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+  await until(page, async () =>
+    assert.equal(await page.getByTestId("branches-open").textContent(), failure),
+  );
+  // A report of this cluster is not compared with that of the other.
+  await page.getByTestId("branches-open").click();
+  await page.keyboard.press("Escape");
+  await loadScenario(page, "service-in-an-outage");
+  await openReport(page);
+  await page.getByRole("button", { name: "Run again" }).click();
+  await run(page);
+  assert.equal(await page.getByText("The report before had").count(), 0);
+});
+
+playgroundTest("a report of one node says what it cannot say", async ({ page }) => {
+  await ready(page);
+  await replaceCluster(page, "{apiVersion: v1, kind: Node, metadata: {name: only}}");
+  await openReport(page);
+  await run(page);
+  await score(page).getByText("No score: the cluster has no workload").waitFor();
+  assert.equal(await page.getByTestId("report-verdict").count(), 0);
+});
+
+playgroundTest("of a large cluster what matters comes first, and the rest is found", async ({ page }) => {
+  await ready(page);
+  const size = { nodes: 36, workloads: 30, pods: 5, databases: 3 };
+  await replaceCluster(page, largeCluster(size));
+  await openReport(page);
+  await form(page).getByLabel("Findings to try fixes for").fill("0");
+  await run(page);
+  const nodes = page.locator('[data-kind="node"]');
+  const rows = nodes.locator("tbody tr");
+  // Each node with a database by itself; all others, which hurt little, in one row.
+  assert.equal(await rows.count(), size.databases + 1);
+  assert.match(await rows.first().innerText(), /no ready pod for a while: statefulset\/shop\/db-/);
+  for (const row of await rows.all()) assert.ok((await row.getByTestId("report-cell").count()) > 0);
+  const fold = rows.last().getByRole("button", { expanded: false });
+  assert.match(await fold.innerText(), /^33 nodes like pool-\d-\d\d lost$/);
+  await fold.click();
+  await until(page, async () => assert.equal(await rows.count(), size.databases + 1 + 33));
+  await rows.nth(size.databases).getByRole("button", { expanded: true }).click();
+  await page.getByRole("searchbox", { name: "Find a failure or a workload" }).fill("db-1");
+  await until(page, async () => assert.equal(await rows.count(), 1));
+  assert.equal(await page.locator('[data-kind="zone"] tbody tr').count(), 1);
+  await page.getByRole("searchbox", { name: "Find a failure or a workload" }).fill("");
+  await page.getByRole("button", { name: "Never whole again" }).click();
+  await until(page, async () => assert.equal(await rows.count(), size.databases));
+  // On a phone the dialog is as wide as the screen.
+  await page.setViewportSize({ width: 390, height: 844 });
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+  assert.ok(wide <= 390, `${wide} pixels`);
 });

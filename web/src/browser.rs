@@ -238,6 +238,11 @@ fn try_download(name: &str, text: &str) -> Result<(), JsValue> {
     offer(&Blob::new_with_str_sequence_and_options(&parts, &bag)?, name)
 }
 
+/// Asks a question that is answered by yes or no; no where the browser asks nothing.
+pub(crate) fn confirm(question: &str) -> bool {
+    web_sys::window().is_some_and(|it| it.confirm_with_message(question).unwrap_or_default())
+}
+
 /// Offers a file.
 fn offer(blob: &Blob, name: &str) -> Result<(), JsValue> {
     let document = document().ok_or_else(|| js_sys::Error::new("no page"))?;

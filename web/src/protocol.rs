@@ -31,6 +31,7 @@ use crate::view_models::import_report::{Listed, Listing, ReadView};
 use crate::view_models::inspector_model::InspectorModel;
 use crate::view_models::lanes::{LanesMsg, LanesView, Picture, Wanted};
 use crate::view_models::log::{LogView, LogWanted};
+use crate::view_models::report::WorkKey;
 use crate::view_models::runs::{BranchMsg, CompareWith, Compared, Until};
 use crate::view_models::selection::Selection;
 use crate::view_models::timeline::TimelineView;
@@ -426,6 +427,8 @@ pub(crate) struct WorkView {
     pub(crate) start: Rc<Scenario>,
     /// What it is about.
     pub(crate) title: String,
+    /// Which cluster it is about: another one has another number.
+    pub(crate) cluster: u64,
     /// Which Kubernetes runs.
     pub(crate) release: KubernetesRelease,
     /// Whether kubelets and the node lifecycle controller run.
@@ -461,6 +464,11 @@ pub(crate) struct WorkView {
 }
 
 impl WorkView {
+    /// Which work it is, for what outlives it.
+    pub(crate) fn key(&self) -> WorkKey {
+        WorkKey { cluster: self.cluster, title: self.title.clone() }
+    }
+
     /// The name of the present branch.
     pub(crate) fn branch_name(&self) -> Rc<str> {
         let here = self.branches.iter().find(|branch| branch.id == self.branch);

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use super::remedy::must_spread;
 use super::verdict::{self, FailureTotal, FindingGroup};
 use super::{
-    DomainKind, DrainResult, Fault, Millis, Outline, Remedy, ReportError, ReportSubject, Run,
-    RunResult, WorkloadRun, ZoneStep,
+    DomainKind, DrainResult, FailureRow, Fault, Millis, Outline, Remedy, ReportError,
+    ReportSubject, Run, RunResult, WorkloadRun, ZoneStep, rows, text,
 };
 use crate::api::{NodeName, Pod, Taint, TaintEffect, WorkloadKey, WorkloadKind, well_known};
 use crate::plural::count;
@@ -78,6 +78,9 @@ pub struct Report {
     /// Each failure and workload that it reached: in the order of domains, faults and names.
     #[cfg_attr(feature = "typescript-all", tsify(type = "ReportCell[]"))]
     pub cells: Vec<Cell>,
+    /// The failures in the order in which they are read: zones first, nodes last, and nodes that
+    /// hurt in the same way in one row.
+    pub rows: Vec<FailureRow>,
     /// The runs themselves, without the figures of workloads.
     #[cfg_attr(feature = "typescript-all", tsify(type = "ReportRunSummary[]"))]
     pub runs: Vec<RunSummary>,
@@ -113,6 +116,13 @@ pub struct WorkloadScore {
     /// How that fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
+    /// That failure as columns of a table: what fails, the fewest ready, the time below, the time
+    /// at zero, when it was whole again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worst: Option<[String; 5]>,
+    /// The place of that failure's figures in the cells of the report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<usize>,
 }
 
 /// What a failure does to a workload, over all seeds.
@@ -253,6 +263,9 @@ pub struct Effect {
     /// What it does to all workloads, in this failure and in others that reach this workload.
     #[cfg_attr(feature = "typescript-all", tsify(type = "RemedyOverAll"))]
     pub over_all: OverAll,
+    /// What it does, in a sentence; empty if it does not help.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
 }
 
 /// What a change does to all workloads, over the failures in which it was tried.
@@ -304,7 +317,8 @@ pub struct FalseAlarm {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<u32>,
     /// How long the nodes are off.
-    pub outage: Millis,
+    #[cfg_attr(feature = "typescript-all", tsify(type = "Span"))]
+    pub outage: Span,
     /// How many pods of the workload were evicted, although the nodes came back.
     pub evicted: usize,
     /// The longest time with fewer pods than wanted.
@@ -358,9 +372,12 @@ pub fn report(outline: &Outline, results: &[RunResult]) -> Result<Report, Report
     let missing = verdict::missing(outline, runs_made, planned.len());
     let is_whole = missing.is_empty();
     let failures = verdict::failures(outline, &cells, made());
+    let rows = rows::rows(outline, &cells, &failures);
+    let mut notes = Vec::from([text::runs(outline, runs_made, planned.len())]);
+    notes.extend(verdict::notes(outline));
     Ok(Report {
         heading: verdict::heading(outline),
-        notes: verdict::notes(outline),
+        notes,
         verdict: is_whole.then(|| verdict::verdict(outline, &failures)),
         score: overall(&scores).filter(|_| is_whole),
         missing,
@@ -370,6 +387,7 @@ pub fn report(outline: &Outline, results: &[RunResult]) -> Result<Report, Report
         groups: verdict::groups(outline, &findings),
         failures,
         findings,
+        rows,
         runs: made().map(summary).collect(),
         cells,
         outline: outline.clone(),
@@ -435,21 +453,17 @@ fn cells<'a>(outline: &Outline, results: impl Iterator<Item = &'a RunResult>) ->
     all.into_iter().filter_map(cell).collect()
 }
 
-fn seconds(millis: Millis) -> String {
-    format!("{}.{:03} s", millis.0 / 1000, millis.0 % 1000)
-}
-
 fn scores(outline: &Outline, cells: &[Cell], any: bool) -> Vec<WorkloadScore> {
     let horizon = Millis::from(outline.options.horizon).0.max(1);
-    let mut worst: BTreeMap<&ReportSubject, &Cell> = BTreeMap::new();
-    for cell in cells.iter().filter(|cell| cell.harm.0 > 0) {
-        let known = worst.entry(&cell.worst.subject).or_insert(cell);
-        if cell.harm > known.harm {
-            *known = cell;
+    let mut worst: BTreeMap<&ReportSubject, (usize, &Cell)> = BTreeMap::new();
+    for (number, cell) in cells.iter().enumerate().filter(|(_, cell)| cell.harm.0 > 0) {
+        let known = worst.entry(&cell.worst.subject).or_insert((number, cell));
+        if cell.harm > known.1.harm {
+            *known = (number, cell);
         }
     }
     let score = |subject: &ReportSubject| {
-        let Some(cell) = worst.get(subject) else {
+        let Some((number, cell)) = worst.get(subject) else {
             let (score, arithmetic) = if !any {
                 (None, "no failure was run")
             } else if outline.is_down_already(subject) {
@@ -463,6 +477,8 @@ fn scores(outline: &Outline, cells: &[Cell], any: bool) -> Vec<WorkloadScore> {
                 arithmetic: arithmetic.into(),
                 domain: None,
                 fault: None,
+                worst: None,
+                cell: None,
             };
         };
         let figures = &cell.worst;
@@ -470,16 +486,17 @@ fn scores(outline: &Outline, cells: &[Cell], any: bool) -> Vec<WorkloadScore> {
         let lost = (u128::from(cell.harm.0) * 100).div_ceil(most).min(100);
         let score = 100 - u32::try_from(lost).unwrap_or(100);
         let name = outline.domains.get(cell.domain).map(ToString::to_string).unwrap_or_default();
+        let [ready, below, at_zero, whole_again] = cell.columns();
         let arithmetic = format!(
-            "{name}, {}: {} missing over all pods / {} wanted + {} with none = {}; 100 − 100 × {} \
+            "{name} {}: {} missing over all pods / {} wanted + {} with none = {}; 100 − 100 × {} \
              / (2 × {}) = {score}",
             cell.fault,
-            seconds(figures.replica_time_lost),
+            figures.replica_time_lost,
             figures.wanted.max(1),
-            seconds(figures.at_zero),
-            seconds(cell.harm),
-            seconds(cell.harm),
-            seconds(Millis(horizon)),
+            figures.at_zero,
+            cell.harm,
+            cell.harm,
+            Millis(horizon),
         );
         WorkloadScore {
             subject: subject.clone(),
@@ -487,12 +504,14 @@ fn scores(outline: &Outline, cells: &[Cell], any: bool) -> Vec<WorkloadScore> {
             arithmetic,
             domain: Some(cell.domain),
             fault: Some(cell.fault.clone()),
+            worst: Some([format!("{name} {}", cell.fault), ready, below, at_zero, whole_again]),
+            cell: Some(*number),
         }
     };
     let mut scores: Vec<WorkloadScore> = outline.subjects.iter().map(score).collect();
     // The worst first; of equals the one that loses more.
     scores.sort_by_cached_key(|it| {
-        let harm = worst.get(&it.subject).map_or(Millis(0), |cell| cell.harm);
+        let harm = worst.get(&it.subject).map_or(Millis(0), |(_, cell)| cell.harm);
         // What has no score was not run, or was down before: nobody has to look at it first.
         (it.score.unwrap_or(u32::MAX), Reverse(harm), it.subject.clone())
     });
@@ -681,7 +700,7 @@ impl Finding {
                 && run.fault == self.run.fault
             {
                 let harm = figures.as_ref().map(harm).unwrap_or_default();
-                effects.push(Effect {
+                let mut effect = Effect {
                     remedy: remedy.clone(),
                     what: remedy.to_string(),
                     yaml: yaml.clone(),
@@ -693,7 +712,12 @@ impl Finding {
                     figures: figures.clone(),
                     drain: result.drain.clone(),
                     over_all: self.over_all(remedy, by_run, planned),
-                });
+                    text: String::new(),
+                };
+                if effect.helps {
+                    effect.text = text::effect(self, &effect);
+                }
+                effects.push(effect);
             }
             if let Fault::PowerOff { back_after } = &run.fault
                 && (seconds.is_some() || run.remedy.is_none())
@@ -701,7 +725,7 @@ impl Finding {
             {
                 false_alarms.push(FalseAlarm {
                     seconds,
-                    outage: (*back_after).into(),
+                    outage: *back_after,
                     evicted: figures.as_ref().map_or(0, |it| it.evicted),
                     longest_gap: figures.map(|it| it.longest_gap).unwrap_or_default(),
                 });

@@ -71,6 +71,16 @@ impl Group<'_> {
             (None, pods) => format!("{} of namespace {namespace}", count(pods.len(), "bare pod")),
         }
     }
+
+    /// The verb that goes with [`name_of`](Self::name_of): of one thing, or of several pods.
+    pub(super) fn verb<'v>(
+        &self,
+        pods: &[(&PodKey, &Pod)],
+        one: &'v str,
+        several: &'v str,
+    ) -> &'v str {
+        if self.owner.is_some() || pods.len() == 1 { one } else { several }
+    }
 }
 
 /// The pods of a cluster that somebody wrote, by namespace, owner and tolerations.

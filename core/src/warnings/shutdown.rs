@@ -46,8 +46,8 @@ pub(super) async fn look<'c>(
                 continue;
             };
             let place = pods.first().map(|(_, pod)| config.place_of(settings.release, pod));
-            let ask = if pods.len() == 1 { "asks" } else { "ask" };
-            let have = if pods.len() == 1 { "has" } else { "have" };
+            let ask = group.verb(&pods, "asks", "ask");
+            let have = group.verb(&pods, "has", "have");
             found.push(Warning {
                 severity: Severity::Note,
                 code: WarningCode::ShutdownCutsGracePeriod,

@@ -92,10 +92,10 @@ fn too_small(
         ),
         (
             never,
-            "too small ever to be partially disrupted: its nodes are evicted at the full rate",
+            "too small ever to be partially disrupted: nothing slows evictions down",
             "A zone is partially disrupted only if more than two of its nodes are not ready and \
              some are. With so few nodes the limiter goes from normal to full disruption, and \
-             both have the full rate: nothing slows evictions down."
+             both have the full rate."
                 .to_string(),
         ),
     ] {

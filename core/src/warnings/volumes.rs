@@ -80,14 +80,14 @@ async fn look_at_volumes(
         } else {
             ("is gone", format!("kubectl delete node {node}"))
         };
-        let has = if held.len() == 1 { "has" } else { "have" };
         found.push(Warning {
             severity: if lost.is_some() { Severity::Critical } else { Severity::Note },
             code: WarningCode::VolumeHeldByNode,
             subjects: group.subjects_of(&held),
             field: "spec.volumes".into(),
             message: format!(
-                "{} {has} a ReadWriteOnce volume, for which the next pod waits when the node is lost",
+                "{} has a ReadWriteOnce volume that its replacement must wait for when the node is \
+                 lost",
                 group.name_of(&held)
             ),
             explanation: HELD.into(),
@@ -99,7 +99,7 @@ async fn look_at_volumes(
         });
     }
     for (place, pods) in placed {
-        let run = if pods.len() == 1 { "runs" } else { "run" };
+        let run = group.verb(&pods, "runs", "run");
         found.push(Warning {
             severity: Severity::Note,
             code: WarningCode::VolumeInOnePlace,

@@ -1,6 +1,7 @@
 // The rules of `--fail-if`: what a report must not say.
 
 import { usage } from "./problems.js";
+import * as taintlab from "../dist/node.js";
 
 const NEVER = Infinity;
 
@@ -67,7 +68,7 @@ export function broken({ text, matches, metric, operator, limit, isTime }, repor
     return [{ rule: text, text: `${text}: there is no such workload` }];
   }
   const said = (value) =>
-    value === NEVER ? "never" : isTime ? `${value / 1000} s` : String(value);
+    value === NEVER ? "never" : isTime ? taintlab.durationText(value) : String(value);
   if (metric === "score") {
     const bad = report.workloads.filter(
       ({ subject, score = 0 }) => matches.test(subject) && COMPARE[operator](score, limit),

@@ -686,8 +686,8 @@ fn what_keeps_the_next_pod_from_starting() {
         found
     };
     let (zone, host) = ("topology.kubernetes.io/zone", "kubernetes.io/hostname");
-    let held = "pod default/db-0 has a ReadWriteOnce volume, for which the next pod waits when the node \
-                is lost";
+    let held = "pod default/db-0 has a ReadWriteOnce volume that its replacement must wait for when \
+                the node is lost";
     let placed = |place: &str| format!("pod default/db-0 runs only {place}, where the volume is");
     let surges = "DaemonSet default/agent surges and takes the host port 80: the new pod cannot \
                   start beside the old one";

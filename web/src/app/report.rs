@@ -17,7 +17,7 @@ use crate::browser;
 use crate::messages::{Dialog, Dispatch, Msg, Notice};
 use crate::protocol::{OpenedRun, Reply, Request};
 use crate::reporter::{self, Answer, Reporter, fault_at};
-use crate::view_models::report::{Moment, ReportMsg, ReportState, ReportView, Stage};
+use crate::view_models::report::{Moment, ReportMsg, ReportState, ReportView, Stage, WorkKey};
 use crate::view_models::selection::Selection;
 use crate::worker::Remote;
 
@@ -61,6 +61,8 @@ pub(super) struct Reporting {
     asked: bool,
     /// A moment that is being opened.
     opening: Option<Rc<Moment>>,
+    /// The work that the report being made is about.
+    work: WorkKey,
 }
 
 impl App {
@@ -80,6 +82,9 @@ impl App {
                 self.notice(Notice::error(text));
             }
             ReportMsg::Open(moment) => {
+                if !self.opens_another(&moment) {
+                    return;
+                }
                 let request = reporter::Request::Play(moment.run.clone());
                 self.report.opening = Some(moment);
                 self.report.request(0, &request, &self.dispatch);
@@ -95,9 +100,23 @@ impl App {
         }
     }
 
+    /// Whether a moment of a report may be opened: of another cluster only if that is wanted.
+    fn opens_another(&self, moment: &Moment) -> bool {
+        let of = self.report.shown.report.as_ref().map(|view| &view.work);
+        if of.is_none_or(|of| of.cluster == self.shown.work.cluster) {
+            return true;
+        }
+        browser::confirm(&format!(
+            "This report is about another cluster than the one on the page. Open “{}” beside your \
+             work, as a branch of its own?",
+            moment.name
+        ))
+    }
+
     /// Begins a report of the cluster as it is now.
     fn begin_report(&mut self, options: ReportOptions) {
         self.report.prepare(&options);
+        self.report.work = self.shown.work.key();
         let turn = self.report.turn;
         self.ask(Request::Report(options), move |app, reply| match reply {
             Reply::Text(_) if turn != app.report.turn => {}
@@ -374,7 +393,7 @@ impl Reporting {
     }
 
     fn show(&mut self, report: Report) {
-        let view = ReportView::of(report, self.shown.report.as_deref());
+        let view = ReportView::of(report, self.work.clone(), self.shown.report.as_deref());
         self.shown.report = Some(Rc::new(view));
         self.shown.progress = None;
         self.shown.stopping = false;

@@ -135,7 +135,8 @@ pub(crate) fn dialog(asked: &Asked<'_>) -> Html {
             }
         }
         Dialog::Report => html! {
-            <ReportDialog state={asked.report.clone()} now={clock.now} {dispatch} />
+            <ReportDialog state={asked.report.clone()} now={clock.now} work={work.key()}
+                {dispatch} />
         },
         Dialog::Palette => html! { <Palette commands={commands(asked)} {dispatch} /> },
         Dialog::CreateNode => {

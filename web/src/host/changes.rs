@@ -1,6 +1,7 @@
 //! What is shown, compared with what was told last: only what differs is told.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
 use taintlab_core::scenario::Scenario;
@@ -12,7 +13,7 @@ use crate::protocol::{
     BranchView, Changes, ClockView, Reply, Selected, StartText, Update, WarningView, WorkView,
 };
 use crate::saved::{SavedWork, start_pieces};
-use crate::session::Timeline;
+use crate::session::{MAIN, Timeline};
 use crate::view_models::board::Board;
 use crate::view_models::board::density::Detail;
 use crate::view_models::board::patch::BoardPatch;
@@ -56,6 +57,8 @@ pub(super) struct Told {
     pub(super) compared: Option<Rc<Compared>>,
     kept: Option<(Timeline, bool)>,
     start: Option<Rc<Scenario>>,
+    /// Where the first branch begins, and the number that tells that cluster from others.
+    cluster: Option<(Rc<Scenario>, u64)>,
 }
 
 /// What was selected, the warnings that there were, and how many were about it, by severity.
@@ -141,7 +144,31 @@ impl Host {
         })
     }
 
+    /// The number of the cluster that the work is about: title and names, as they were at first.
+    fn cluster(&mut self) -> u64 {
+        let timeline = self.session.timeline();
+        let main = timeline.branches.iter().find(|it| it.id == MAIN && it.id != timeline.branch);
+        let start = main.map_or(&timeline.start, |main| &main.start);
+        if let Some((known, number)) = &self.told.cluster
+            && Rc::ptr_eq(known, start)
+        {
+            return *number;
+        }
+        let mut hasher = DefaultHasher::new();
+        start.metadata.title.hash(&mut hasher);
+        for node in &start.objects.nodes {
+            (&node.metadata.name, &node.metadata.uid).hash(&mut hasher);
+        }
+        for workload in &start.objects.workloads {
+            workload.key().hash(&mut hasher);
+        }
+        let number = hasher.finish();
+        self.told.cluster = Some((start.clone(), number));
+        number
+    }
+
     fn work_change(&mut self) -> Option<Rc<WorkView>> {
+        let cluster = self.cluster();
         let timeline = self.session.timeline();
         let config = self.session.simulator().config();
         let branches = timeline.branches.iter().map(|branch| {
@@ -158,6 +185,7 @@ impl Host {
         let work = WorkView {
             start: self.session.outline(),
             title: timeline.start.metadata.title.clone(),
+            cluster,
             release: config.release,
             node_lifecycle: config.node_lifecycle,
             flags: config.controller_manager_flags.clone(),

@@ -1,21 +1,30 @@
 //! The resilience report as it is shown: a heat map, what hurts, and what would help.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use taintlab_core::report::{
-    Cell, Effect, Finding, Millis, OverAll, Report, ReportOptions, ReportSubject, Run, WorkloadRun,
+    Cell, DomainKind, Effect, Fault, Finding, Millis, Report, ReportOptions, ReportSubject, Run,
 };
+use taintlab_core::time::Span;
 use yew::AttrValue;
 
 use crate::text::count;
 
-/// The map has at most so many rows and columns: those that hurt most.
-const MOST_ROWS: usize = 60;
+#[cfg(test)]
+mod tests;
+
+/// A table has at most so many columns: the workloads that its rows harm most.
 const MOST_COLUMNS: usize = 24;
-/// So many workloads and findings are shown.
-const MOST_WORKLOADS: usize = 40;
+/// A table begins with so many rows, and shows at most so many.
+const FIRST_ROWS: usize = 8;
+const MOST_ROWS: usize = 500;
+/// So many workloads are named in a row.
+const MOST_NAMED: usize = 2;
+/// So many workloads and findings are shown at first, and at most.
+const FIRST_WORKLOADS: usize = 20;
+const MOST_WORKLOADS: usize = 500;
 const MOST_FINDINGS: usize = 40;
 
 /// A moment of a run, to be opened.
@@ -42,21 +51,79 @@ pub(crate) struct MapCell {
     pub(crate) below: Millis,
     /// From 0 for harmless to 1 for the worst of the report.
     pub(crate) heat: f64,
-    /// How much, to sort by.
+    /// Its harm.
     pub(crate) harm: Millis,
     /// The harm of the same in the report before, if that differs.
     pub(crate) before: Option<Millis>,
 }
 
-/// A failure.
+/// A failure, or several alike.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct MapRow {
     /// What fails, and how.
     pub(crate) name: AttrValue,
-    /// All of its harm.
-    pub(crate) harm: u64,
+    /// What becomes of the workloads, in a sentence.
+    pub(crate) what: AttrValue,
+    /// The number of the row, and whether it is unfolded, if it stands for several failures.
+    pub(crate) folds: Option<(usize, bool)>,
+    /// Whether it is one of several that are unfolded.
+    pub(crate) is_unfolded: bool,
     /// What it does, column by column; nothing where it does no harm.
     pub(crate) cells: Vec<Option<MapCell>>,
+}
+
+/// The failures of one kind.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Section {
+    /// Which kind.
+    pub(crate) kind: DomainKind,
+    /// `3 zones`.
+    pub(crate) title: String,
+    /// The workloads that the rows harm most.
+    pub(crate) columns: Vec<ReportSubject>,
+    /// How many more workloads they harm.
+    pub(crate) more_columns: usize,
+    /// The failures, the worst first.
+    pub(crate) rows: Vec<MapRow>,
+    /// How many more rows there are.
+    pub(crate) more_rows: usize,
+}
+
+/// Which part of a report is looked at.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Look {
+    /// A part of the names of failures or workloads.
+    pub(crate) text: String,
+    /// Which harm.
+    pub(crate) only: Only,
+    /// The rows that are unfolded.
+    pub(crate) open: BTreeSet<usize>,
+    /// The kinds of which all rows are shown.
+    pub(crate) all: BTreeSet<DomainKind>,
+    /// Whether all workloads are listed.
+    pub(crate) all_workloads: bool,
+}
+
+/// Which harm is looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Only {
+    /// Any.
+    #[default]
+    Any,
+    /// No pod is ready for a while.
+    Zero,
+    /// Pods are missing at the end.
+    Never,
+}
+
+impl Only {
+    fn counts(self, cell: &Cell) -> bool {
+        match self {
+            Self::Any => cell.harm.0 > 0,
+            Self::Zero => cell.at_zero_spread.max.0 > 0,
+            Self::Never => cell.never_whole_again > 0,
+        }
+    }
 }
 
 /// A workload.
@@ -69,7 +136,18 @@ pub(crate) struct WorkloadRow {
     /// Its score in the report before.
     pub(crate) before: Option<u32>,
     /// Its worst failure: what fails, the fewest ready, below, at zero, whole again.
-    pub(crate) worst: Option<[String; 5]>,
+    pub(crate) worst: [String; 5],
+}
+
+/// The workloads.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Workloads {
+    /// Those that a failure harms, the worst first.
+    pub(crate) rows: Vec<WorkloadRow>,
+    /// How many more of these there are.
+    pub(crate) more: usize,
+    /// How many no failure harms.
+    pub(crate) unharmed: usize,
 }
 
 /// What hurts.
@@ -81,18 +159,22 @@ pub(crate) struct FindingRow {
     pub(crate) why: String,
     /// When it is worst.
     pub(crate) moment: Rc<Moment>,
-    /// What would help: the change with its effect, and the YAML.
+    /// Other findings of the same cause.
+    pub(crate) others: Vec<Rc<Moment>>,
+    /// What helps: the change with its effect, and the YAML.
     pub(crate) effects: Vec<(String, Rc<str>)>,
+    /// What was tried and does not help, in a line.
+    pub(crate) no_help: Option<String>,
     /// How many evictions would be unnecessary.
     pub(crate) false_alarms: Option<FalseAlarms>,
 }
 
-/// How many pods leave although the nodes come back.
+/// How many pods are evicted although the nodes come back.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FalseAlarms {
     /// How long the outages are.
     pub(crate) outages: Vec<String>,
-    /// For each tolerationSeconds, how many leave in each of the outages.
+    /// For each tolerationSeconds, how many are evicted in each of the outages.
     pub(crate) rows: Vec<(String, Vec<String>)>,
 }
 
@@ -101,20 +183,39 @@ pub(crate) struct FalseAlarms {
 pub(crate) struct ReportView {
     /// The report itself.
     pub(crate) report: Report,
-    /// What was run, in a line.
-    pub(crate) summary: String,
-    /// How it differs from the one before, if there was one.
+    /// The work that it is about.
+    pub(crate) work: WorkKey,
+    /// How it differs from the one before, if there was one of the same cluster.
     pub(crate) changes: Option<String>,
-    /// The workloads of the map, the worst first.
-    pub(crate) columns: Vec<AttrValue>,
-    /// The failures of the map, the worst first.
-    pub(crate) rows: Vec<MapRow>,
-    /// How many failures and workloads hurt besides.
-    pub(crate) more: (usize, usize),
-    /// The workloads, the worst first.
-    pub(crate) workloads: Vec<WorkloadRow>,
     /// What hurts, the worst first.
     pub(crate) findings: Vec<FindingRow>,
+    /// The harm in the report before.
+    old: Option<BTreeMap<Name, Millis>>,
+    /// The score of each workload in the report before.
+    old_scores: BTreeMap<ReportSubject, u32>,
+    /// The harmful cells of each failure.
+    cells: BTreeMap<(usize, String), Vec<usize>>,
+    /// The harm of the worst cell.
+    worst: u64,
+}
+
+/// Which work of the page a report is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WorkKey {
+    /// Which cluster: another one has another number.
+    pub(crate) cluster: u64,
+    /// What it is called.
+    pub(crate) title: String,
+}
+
+impl WorkKey {
+    /// What it is called in a sentence.
+    pub(crate) fn name(&self) -> String {
+        match self.title.as_str() {
+            "" => "a cluster without a title".to_owned(),
+            title => format!("“{title}”"),
+        }
+    }
 }
 
 /// How far the report is.
@@ -162,50 +263,220 @@ pub(crate) enum ReportMsg {
 type Name = (String, ReportSubject);
 
 impl ReportView {
-    /// A report, beside the one before it.
-    pub(crate) fn of(report: Report, before: Option<&Self>) -> Self {
-        // Of another cluster it says nothing.
+    /// A report, beside the one before it if that is about the same cluster.
+    pub(crate) fn of(report: Report, work: WorkKey, before: Option<&Self>) -> Self {
         let is_same = |it: &&Self| it.report.outline.cluster.is_same(&report.outline.cluster);
         let before = before.filter(is_same);
-        let harmful = || report.cells.iter().filter(|cell| cell.harm.0 > 0);
-        let mut of_subject: BTreeMap<&ReportSubject, u64> = BTreeMap::new();
-        let mut of_failure: BTreeMap<(usize, String), (u64, Vec<&Cell>)> = BTreeMap::new();
-        for cell in harmful() {
-            *of_subject.entry(&cell.worst.subject).or_default() += cell.harm.0;
-            let failure = of_failure.entry((cell.domain, cell.fault.to_string())).or_default();
-            failure.0 += cell.harm.0;
-            failure.1.push(cell);
+        let mut cells: BTreeMap<(usize, String), Vec<usize>> = BTreeMap::new();
+        for (number, cell) in report.cells.iter().enumerate().filter(|(_, it)| it.harm.0 > 0) {
+            cells.entry((cell.domain, cell.fault.to_string())).or_default().push(number);
         }
-        let mut subjects: Vec<_> = of_subject.into_iter().collect();
-        subjects.sort_by_key(|(_, harm)| std::cmp::Reverse(*harm));
-        let mut failures: Vec<_> = of_failure.into_values().collect();
-        failures.sort_by_key(|(harm, _)| std::cmp::Reverse(*harm));
-        let more =
-            (failures.len().saturating_sub(MOST_ROWS), subjects.len().saturating_sub(MOST_COLUMNS));
-        subjects.truncate(MOST_COLUMNS);
-        let old: BTreeMap<Name, Millis> =
-            before.map(|before| harms(&before.report)).unwrap_or_default();
-        let worst = harmful().map(|cell| cell.harm.0).max().unwrap_or(1);
-        let rows = failures.into_iter().take(MOST_ROWS).map(|(harm, cells)| {
-            let of: BTreeMap<_, _> =
-                cells.iter().map(|cell| (&cell.worst.subject, *cell)).collect();
-            let cells = subjects.iter().map(|(subject, _)| {
-                of.get(subject).map(|cell| map_cell(&report, cell, worst, before.map(|_| &old)))
-            });
-            let name = of.values().next().map(|cell| name_of(&report, cell));
-            MapRow { name: name.unwrap_or_default().into(), harm, cells: cells.collect() }
-        });
-        let rows = rows.collect();
+        let old = before.map(|before| harms(&before.report));
+        let scores = before.into_iter().flat_map(|before| &before.report.workloads);
         Self {
-            summary: summary(&report),
-            changes: before.map(|before| changes(&report, &before.report, &old)),
-            columns: subjects.iter().map(|(it, _)| it.to_string().into()).collect(),
-            rows,
-            more,
-            workloads: workloads(&report, before.map(|before| &before.report)),
+            changes: before.zip(old.as_ref()).map(|(it, old)| changes(&report, &it.report, old)),
             findings: findings(&report),
+            old_scores: scores.filter_map(|it| Some((it.subject.clone(), it.score?))).collect(),
+            worst: report.cells.iter().map(|cell| cell.harm.0).max().unwrap_or(1),
+            work,
+            old,
+            cells,
             report,
         }
+    }
+
+    /// The failures that are looked at, kind by kind. Without a text alike ones are one row; with
+    /// one, each is by itself, the one that harms the named workloads most first.
+    pub(crate) fn sections(&self, look: &Look) -> Vec<Section> {
+        let text = look.text.trim().to_ascii_lowercase();
+        let has = |name: &str| name.to_ascii_lowercase().contains(&text);
+        let mut named: BTreeSet<&ReportSubject> = BTreeSet::new();
+        if !text.is_empty() {
+            let subjects = self.report.outline.subjects.iter();
+            named.extend(subjects.filter(|subject| has(&subject.to_string())));
+        }
+        let counts = |cell: &Cell| look.only.counts(cell);
+        let is_found = |cell: &Cell| counts(cell) && named.contains(&cell.worst.subject);
+        let mut kinds: Vec<(DomainKind, Vec<Unit<'_>>)> = Vec::new();
+        for (number, row) in self.report.rows.iter().enumerate() {
+            let folded = text.is_empty();
+            let mut units = Vec::new();
+            if folded {
+                let is_open = look.open.contains(&number);
+                let name = row.name.clone();
+                let unit = self.unit(&row.fault, row.domains.first().copied(), name, &counts);
+                let folds = (row.domains.len() > 1).then_some((number, is_open));
+                units.push(Unit { what: &row.what, folds, ..unit });
+            }
+            if !folded || look.open.contains(&number) {
+                for domain in row.domains.iter().take(MOST_ROWS) {
+                    let name = failure(&self.report, *domain, &row.fault);
+                    let is_named = folded || has(&name);
+                    let unit = if is_named {
+                        self.unit(&row.fault, Some(*domain), name, &counts)
+                    } else {
+                        self.unit(&row.fault, Some(*domain), name, &is_found)
+                    };
+                    if is_named || !unit.cells.is_empty() {
+                        units.push(Unit { is_unfolded: folded, ..unit });
+                    }
+                }
+            }
+            units.retain(|unit| look.only == Only::Any || !unit.cells.is_empty());
+            match kinds.last_mut() {
+                Some((kind, all)) if *kind == row.kind => all.extend(units),
+                _ => kinds.push((row.kind, units)),
+            }
+        }
+        kinds.retain(|(_, units)| !units.is_empty());
+        kinds.into_iter().map(|(kind, units)| self.section(kind, units, look)).collect()
+    }
+
+    /// A failure with those of its cells that count.
+    fn unit<'a>(
+        &'a self,
+        fault: &Fault,
+        domain: Option<usize>,
+        name: String,
+        counts: &dyn Fn(&Cell) -> bool,
+    ) -> Unit<'a> {
+        let numbers = domain.and_then(|domain| self.cells.get(&(domain, fault.to_string())));
+        let cells = numbers.into_iter().flatten().filter_map(|it| self.report.cells.get(*it));
+        let mut cells: Vec<_> = cells.filter(|cell| counts(cell)).collect();
+        cells.sort_by_key(|cell| Reverse(cell.harm));
+        Unit { name, what: "", folds: None, is_unfolded: false, cells }
+    }
+
+    fn section(&self, kind: DomainKind, mut units: Vec<Unit<'_>>, look: &Look) -> Section {
+        if !look.text.trim().is_empty() {
+            units.sort_by_key(|unit| Reverse(unit.harm()));
+        }
+        let rows = units.len();
+        let unfolded = units.iter().filter(|unit| unit.is_unfolded).count();
+        let most = if look.all.contains(&kind) { MOST_ROWS } else { FIRST_ROWS + unfolded };
+        units.truncate(most);
+        // Each row has the same say in which workloads are seen.
+        let mut weights: BTreeMap<&ReportSubject, f64> = BTreeMap::new();
+        for unit in &units {
+            for cell in &unit.cells {
+                *weights.entry(&cell.worst.subject).or_default() += share(cell.harm.0, unit.harm());
+            }
+        }
+        let mut columns: Vec<_> = weights.into_iter().collect();
+        columns.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+        let more_columns = columns.len().saturating_sub(MOST_COLUMNS);
+        columns.truncate(MOST_COLUMNS);
+        let shown = units.into_iter().map(|unit| {
+            let of: BTreeMap<_, _> =
+                unit.cells.iter().map(|cell| (&cell.worst.subject, *cell)).collect();
+            let cell = |subject| of.get(subject).map(|cell| self.map_cell(cell));
+            MapRow {
+                cells: columns.iter().map(|(subject, _)| cell(*subject)).collect(),
+                what: unit.what().into(),
+                name: unit.name.into(),
+                folds: unit.folds,
+                is_unfolded: unit.is_unfolded,
+            }
+        });
+        let domains = self.report.rows.iter().filter(|row| row.kind == kind);
+        Section {
+            kind,
+            title: count(domains.map(|row| row.domains.len()).sum::<usize>(), noun(kind)),
+            rows: shown.collect(),
+            columns: columns.iter().map(|(subject, _)| (*subject).clone()).collect(),
+            more_columns,
+            more_rows: rows.saturating_sub(most),
+        }
+    }
+
+    fn map_cell(&self, cell: &Cell) -> MapCell {
+        let (seed, fault, domain) = (cell.seed, cell.fault.clone(), cell.domain);
+        let moment = Moment {
+            run: Run { remedy: None, seed, fault, domain },
+            name: name_of(&self.report, cell),
+            at: cell.worst.worst_at,
+            subject: Some(cell.worst.subject.clone()),
+            what: cell.worst.to_string(),
+        };
+        let old = self.old.as_ref();
+        let old = old.map(|old| old.get(&key(&self.report, cell)).copied().unwrap_or_default());
+        MapCell {
+            moment: Rc::new(moment),
+            below: cell.worst.below,
+            heat: share(cell.harm.0, self.worst).sqrt(),
+            harm: cell.harm,
+            before: old.filter(|old| *old != cell.harm),
+        }
+    }
+
+    /// The workloads that are looked at.
+    pub(crate) fn workloads(&self, look: &Look) -> Workloads {
+        let text = look.text.trim().to_ascii_lowercase();
+        let all = &self.report.workloads;
+        let shown = all.iter().filter_map(|row| {
+            let (name, worst) = (row.subject.to_string(), row.worst.clone()?);
+            let all = name.to_ascii_lowercase() + " " + &worst[0].to_ascii_lowercase();
+            let old = self.old_scores.get(&row.subject).copied();
+            all.contains(&text).then(|| WorkloadRow {
+                name,
+                score: (row.score, row.arithmetic.clone()),
+                before: old.filter(|old| Some(*old) != row.score),
+                worst,
+            })
+        });
+        let mut rows: Vec<_> = shown.collect();
+        let most = if look.all_workloads { MOST_WORKLOADS } else { FIRST_WORKLOADS };
+        let more = rows.len().saturating_sub(most);
+        rows.truncate(most);
+        Workloads { rows, more, unharmed: all.iter().filter(|row| row.worst.is_none()).count() }
+    }
+}
+
+/// A row before its columns are known.
+struct Unit<'a> {
+    name: String,
+    what: &'a str,
+    folds: Option<(usize, bool)>,
+    /// One of several that are alike.
+    is_unfolded: bool,
+    cells: Vec<&'a Cell>,
+}
+
+impl Unit<'_> {
+    /// What becomes of the workloads; of a failure that is unfolded or found, whom it harms.
+    fn what(&self) -> String {
+        let names = self.cells.iter().take(MOST_NAMED).map(|cell| cell.worst.subject.to_string());
+        let names = names.collect::<Vec<_>>().join(", ");
+        match self.cells.len() {
+            _ if !self.what.is_empty() => self.what.to_owned(),
+            0 => String::new(),
+            number if number > MOST_NAMED => {
+                let more = number - MOST_NAMED;
+                format!("{}: {names} and {more} more", count(number, "workload"))
+            }
+            _ => names,
+        }
+    }
+
+    fn harm(&self) -> u64 {
+        self.cells.iter().fold(0, |sum, cell| sum.saturating_add(cell.harm.0))
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a shade, and an order")]
+fn share(part: u64, whole: u64) -> f64 {
+    part as f64 / whole.max(1) as f64
+}
+
+/// What a failure domain of a kind is called.
+const fn noun(kind: DomainKind) -> &'static str {
+    match kind {
+        DomainKind::Node => "node",
+        DomainKind::Zone => "zone",
+        DomainKind::Region => "region",
+        DomainKind::Label => "label value",
+        DomainKind::List => "list",
+        DomainKind::Pair => "pair",
     }
 }
 
@@ -223,94 +494,9 @@ fn name_of(report: &Report, cell: &Cell) -> String {
 }
 
 /// What fails, and how.
-fn failure(report: &Report, domain: usize, fault: &taintlab_core::report::Fault) -> String {
+fn failure(report: &Report, domain: usize, fault: &Fault) -> String {
     let domain = report.outline.domains.get(domain).map(ToString::to_string);
     format!("{} {fault}", domain.unwrap_or_default())
-}
-
-/// To the nearest tenth of a second: what is read. The report as JSON is exact.
-pub(crate) const fn rounded(time: Millis) -> Millis {
-    Millis((time.0 + 50) / 100 * 100)
-}
-
-fn again(figures: &WorkloadRun) -> String {
-    match figures.whole_again {
-        Some(at) => rounded(at).to_string(),
-        None if figures.never_whole_again() => "never".to_owned(),
-        None => "-".to_owned(),
-    }
-}
-
-/// What becomes of a workload, in a sentence.
-fn told(figures: &WorkloadRun) -> String {
-    let WorkloadRun { subject, wanted, least_ready, below, at_zero, evicted, .. } = figures;
-    let (below, at_zero) = (rounded(*below), rounded(*at_zero));
-    let zero = if at_zero.0 > 0 { format!(", none for {at_zero}") } else { String::new() };
-    let mut text = format!(
-        "{subject}: {least_ready} of {wanted} ready at least, fewer than wanted for {below}{zero}, \
-         whole again: {}. {evicted} evicted, {} new ones ready",
-        again(figures),
-        figures.moved,
-    );
-    for pending in &figures.pending {
-        let reason = if pending.reason.is_empty() { "not scheduled yet" } else { &pending.reason };
-        text.push_str(&format!(", {} pending ({reason})", pending.pods));
-    }
-    for (number, what) in [
-        (figures.stuck, "stuck terminating"),
-        (figures.lost, "lost for good"),
-        (figures.preempted, "preempted"),
-        (figures.budgets_not_asked, "deleted without asking a budget"),
-    ] {
-        if number > 0 {
-            text.push_str(&format!(", {number} {what}"));
-        }
-    }
-    text
-}
-
-fn map_cell(
-    report: &Report,
-    cell: &Cell,
-    worst: u64,
-    old: Option<&BTreeMap<Name, Millis>>,
-) -> MapCell {
-    let name = name_of(report, cell);
-    let (seed, fault, domain) = (cell.seed, cell.fault.clone(), cell.domain);
-    let moment = Moment {
-        run: Run { remedy: None, seed, fault, domain },
-        name,
-        at: cell.worst.worst_at,
-        subject: Some(cell.worst.subject.clone()),
-        what: told(&cell.worst),
-    };
-    let old = old.map(|old| old.get(&key(report, cell)).copied().unwrap_or_default());
-    #[expect(clippy::cast_precision_loss, reason = "a shade")]
-    let heat = (cell.harm.0 as f64 / worst.max(1) as f64).sqrt();
-    MapCell {
-        moment: Rc::new(moment),
-        below: cell.worst.below,
-        heat,
-        harm: cell.harm,
-        before: old.filter(|old| *old != cell.harm),
-    }
-}
-
-fn summary(report: &Report) -> String {
-    let outline = &report.outline;
-    let made = if report.runs_made == report.runs_planned {
-        count(report.runs_made, "run")
-    } else {
-        format!("{} of {}", report.runs_made, count(report.runs_planned, "run"))
-    };
-    format!(
-        "{}, {}, Kubernetes {}: {}, {made}, each watched for {}",
-        count(outline.nodes, "node"),
-        count(outline.pods, "pod"),
-        outline.release,
-        count(outline.domains.len(), "failure domain"),
-        outline.options.horizon,
-    )
 }
 
 /// How a report differs from the one before.
@@ -325,119 +511,45 @@ fn changes(report: &Report, before: &Report, old: &BTreeMap<Name, Millis>) -> St
     }
     let unlike = report.outline.options != before.outline.options;
     let unlike = if unlike { " It was made with other options." } else { "" };
-    let score = before
-        .score
-        .as_ref()
-        .map_or_else(|| "no score".into(), |score| format!("a score of {}", score.score));
+    let score = before.score.as_ref();
+    let score = score.map_or_else(|| "no score".into(), |it| format!("a score of {}", it.score));
     format!(
-        "The report before had {score}. {less} pairs of failure and workload improved, and \
-         {more} got worse.{unlike}",
+        "The report before had {score}. {less} pairs of failure and workload improved, and {more} \
+         got worse.{unlike}",
     )
 }
 
-fn workloads(report: &Report, before: Option<&Report>) -> Vec<WorkloadRow> {
-    let rows = report.workloads.iter().take(MOST_WORKLOADS).map(|row| {
-        let cell = row.domain.zip(row.fault.as_ref()).and_then(|(domain, fault)| {
-            report.cells.iter().find(|cell| {
-                cell.domain == domain && cell.fault == *fault && cell.worst.subject == row.subject
-            })
-        });
-        let old = before.and_then(|before| {
-            before.workloads.iter().find(|old| old.subject == row.subject).and_then(|it| it.score)
-        });
-        WorkloadRow {
-            name: row.subject.to_string(),
-            score: (row.score, row.arithmetic.clone()),
-            before: old.filter(|old| Some(*old) != row.score),
-            worst: cell.map(|cell| {
-                [
-                    name_of(report, cell),
-                    format!("{}/{}", cell.worst.least_ready, cell.worst.wanted),
-                    spread(cell.below_spread),
-                    spread(cell.at_zero_spread),
-                    again(&cell.worst),
-                ]
-            }),
-        }
-    });
-    rows.collect()
-}
-
-fn spread(times: taintlab_core::report::Spread) -> String {
-    if times.min == times.max {
-        rounded(times.max).to_string()
-    } else {
-        let [min, median, p95] = [times.min, times.median, times.p95].map(rounded);
-        format!("{min} / {median} / {p95}")
-    }
-}
-
 fn findings(report: &Report) -> Vec<FindingRow> {
-    let rows = report.findings.iter().take(MOST_FINDINGS).map(|finding| FindingRow {
-        what: finding.what.clone(),
-        why: finding.why.clone(),
-        moment: Rc::new(Moment {
+    let moment = |finding: &Finding| {
+        Rc::new(Moment {
             run: finding.run.clone(),
             name: failure(report, finding.run.domain, &finding.run.fault),
             at: finding.at,
             subject: finding.subject.clone(),
             what: finding.what.clone(),
-        }),
-        effects: finding
-            .effects
-            .iter()
-            .map(|effect| (effect_text(finding, effect), effect.yaml.as_str().into()))
-            .collect(),
-        false_alarms: false_alarms(finding),
+        })
+    };
+    let rows = report.groups.iter().take(MOST_FINDINGS).filter_map(|group| {
+        let mut findings = group.findings.iter().filter_map(|it| report.findings.get(*it));
+        let first = findings.next()?;
+        let effects = first.effects.iter().filter(|effect| effect.helps);
+        let text = |it: &Effect| (format!("{}: {}", it.what, it.text), it.yaml.as_str().into());
+        Some(FindingRow {
+            what: group.what.clone(),
+            why: group.why.clone(),
+            moment: moment(first),
+            others: findings.take(MOST_ROWS).map(moment).collect(),
+            effects: effects.map(text).collect(),
+            no_help: first.no_help.clone(),
+            false_alarms: false_alarms(first),
+        })
     });
     rows.collect()
 }
 
-fn effect_text(finding: &Finding, effect: &Effect) -> String {
-    let what = &effect.what;
-    if finding.subject.is_none() {
-        let ends = effect.drain.as_ref().is_some_and(|drain| drain.ended.is_some());
-        if !ends {
-            return format!("{what}: no help");
-        }
-        return format!("{what}: it ends{}", over_all_text(&effect.over_all));
-    }
-    if effect.harm >= finding.harm {
-        let worse = effect.harm > finding.harm;
-        return format!("{what}: {}", if worse { "worse" } else { "no help" });
-    }
-    let less = rounded(Millis(finding.harm.0 - effect.harm.0));
-    let all = over_all_text(&effect.over_all);
-    match &effect.figures {
-        Some(figures) => format!(
-            "{what}: {}/{} ready at least, whole again: {}, {less} less harm{all}",
-            figures.least_ready,
-            figures.wanted,
-            again(figures),
-        ),
-        None => format!("{what}: not reached, {less} less harm{all}"),
-    }
-}
-
-/// What a change does to all workloads, as far as it was tried.
-fn over_all_text(all: &OverAll) -> String {
-    let change = rounded(Millis(all.before.0.abs_diff(all.after.0)));
-    let sum = match all.after.cmp(&all.before) {
-        Ordering::Less => format!("{change} less"),
-        Ordering::Equal => "no change".to_owned(),
-        Ordering::Greater => format!("{change} more"),
-    };
-    let mut text =
-        format!("; all workloads, {} of {} failures tried: {sum}", all.tried, all.failures);
-    if all.made_worse > 0 {
-        text += &format!(", {} made worse", all.made_worse);
-    }
-    text
-}
-
 fn false_alarms(finding: &Finding) -> Option<FalseAlarms> {
     let all = &finding.false_alarms;
-    let outages: BTreeSet<Millis> = all.iter().map(|alarm| alarm.outage).collect();
+    let outages: BTreeSet<Span> = all.iter().map(|alarm| alarm.outage).collect();
     let mut seconds: Vec<Option<u32>> = Vec::new();
     for alarm in all {
         if !seconds.contains(&alarm.seconds) {

@@ -65,7 +65,7 @@ structs! {
     }
     ClockView { now, home, reached, peeks, wall_clock, next, rest }
     WorkView {
-        start, title, release, node_lifecycle, flags, health_pass, kubelets, descheduler,
+        start, title, cluster, release, node_lifecycle, flags, health_pass, kubelets, descheduler,
         autoscaler, options, can_undo, can_redo, branch, branches, breakpoints, story, hidden,
         edits,
     }

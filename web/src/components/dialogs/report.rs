@@ -9,15 +9,16 @@ use taintlab_core::time::Timestamp;
 use yew::prelude::*;
 
 use self::form::ReportForm;
-use self::map::Map;
+use self::map::{Map, change, finder};
 use crate::components::parts::copy::copy;
 use crate::components::parts::forms::error_list;
 use crate::components::parts::modal::Modal;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
-use crate::text::at;
+use crate::text::{at, count};
 use crate::view_models::report::{
-    FalseAlarms, FindingRow, Moment, ReportMsg, ReportState, ReportView, Stage, rounded,
+    FalseAlarms, FindingRow, Look, Moment, ReportMsg, ReportState, ReportView, Stage, WorkKey,
+    Workloads,
 };
 
 /// Properties of [`ReportDialog`].
@@ -27,6 +28,8 @@ pub(crate) struct ReportProps {
     pub(crate) state: ReportState,
     /// The moment whose cluster a new report is about.
     pub(crate) now: Timestamp,
+    /// The work on the page.
+    pub(crate) work: WorkKey,
     /// Where messages go.
     pub(crate) dispatch: Dispatch,
 }
@@ -34,8 +37,9 @@ pub(crate) struct ReportProps {
 /// The dialog.
 #[component]
 pub(crate) fn ReportDialog(props: &ReportProps) -> Html {
-    let ReportProps { state, now, dispatch } = props;
+    let ReportProps { state, now, work, dispatch } = props;
     let asks = use_state(|| false);
+    let look = use_state(Look::default);
     let begin = {
         let (asks, dispatch) = (asks.clone(), dispatch.clone());
         Callback::from(move |options| {
@@ -54,21 +58,36 @@ pub(crate) fn ReportDialog(props: &ReportProps) -> Html {
         }
         (None, Some(view)) => html! {
             <>
+                <p class="hint" data-testid={TestId::ReportHeading}>
+                    { view.report.heading.clone() }
+                </p>
+                if let Some(verdict) = &view.report.verdict {
+                    <p class="rverdict" data-testid={TestId::ReportVerdict}>
+                        <b>{ verdict.clone() }</b>
+                    </p>
+                }
+                if view.work.cluster != work.cluster {
+                    <p class="verdict" data-state="counting" role="status"
+                        data-testid={TestId::ReportStale}>
+                        { format!("This report is about another cluster: {}. The page shows {}.",
+                            view.work.name(), work.name()) }
+                    </p>
+                }
                 <div class="row rhead">
                     <p class="grow" data-testid={TestId::ReportScore}>
                         if let Some(score) = &view.report.score {
                             <b class="rscore">{ score.score }</b>{ " of 100" }
+                            <span class="muted">{ format!(" · {}", score.arithmetic) }</span>
                         } else {
-                            <b>{ view.report.missing.join("; ") }</b>
+                            <b>{ format!("No score: {}", view.report.missing.join("; ")) }</b>
                         }
-                        <span class="muted">{ " · " }{ view.summary.clone() }</span>
                     </p>
                     <button class="btn" onclick={dispatch.reform(|_: MouseEvent| {
                         Msg::Report(ReportMsg::Download)
                     })}>{ "JSON" }</button>
                     <button class="btn primary" onclick={again}>{ "Run again" }</button>
                 </div>
-                { result(view, dispatch) }
+                { result(view, &look, dispatch) }
             </>
         },
         (None, None) => html! {
@@ -126,19 +145,17 @@ fn progress(
     }
 }
 
-fn result(view: &Rc<ReportView>, dispatch: &Dispatch) -> Html {
+fn result(view: &Rc<ReportView>, look: &UseStateHandle<Look>, dispatch: &Dispatch) -> Html {
     let open = dispatch.reform(|moment: Rc<Moment>| Msg::Report(ReportMsg::Open(moment)));
     html! {
         <>
-            if let Some(score) = &view.report.score {
-                <p class="hint">{ score.arithmetic.clone() }</p>
-            }
             if let Some(changes) = &view.changes { <p class="verdict">{ changes.clone() }</p> }
-            if let Some(verdict) = &view.report.verdict { <p>{ verdict.clone() }</p> }
-            if view.rows.is_empty() && view.report.missing.is_empty() {
-                <p>{ "No simulated failure affects a workload." }</p>
-            } else {
-                <Map view={view.clone()} open={open.clone()} />
+            <ul class="rnotes">
+                { for view.report.notes.iter().map(|note| html! { <li>{ note.clone() }</li> }) }
+            </ul>
+            if !view.report.rows.is_empty() {
+                { finder(look) }
+                <Map view={view.clone()} look={look.clone()} open={open.clone()} />
             }
             if !view.findings.is_empty() {
                 <section class="stack">
@@ -148,18 +165,28 @@ fn result(view: &Rc<ReportView>, dispatch: &Dispatch) -> Html {
                     </ol>
                 </section>
             }
-            <section class="stack">
-                <h3>{ "Workloads" }</h3>
+            { workloads(&view.workloads(look), look) }
+        </>
+    }
+}
+
+fn workloads(workloads: &Workloads, look: &UseStateHandle<Look>) -> Html {
+    let Workloads { rows, more, unharmed } = workloads;
+    let all = {
+        let look = look.clone();
+        move |_: MouseEvent| change(&look, |it| it.all_workloads = true)
+    };
+    let titles = ["Score", "Workload", "Worst failure", "Ready", "Below", "At zero", "Whole again"];
+    html! {
+        <section class="stack">
+            <h3>{ "Workloads" }</h3>
+            if !rows.is_empty() {
                 <div class="comparetable"><table data-testid={TestId::ReportWorkloads}>
                     <thead><tr>
-                        { for [
-                            "Score", "Workload", "Worst failure", "Ready", "Below", "At zero",
-                            "Whole again",
-                        ]
-                            .map(|title| html! { <th scope="col">{ title }</th> }) }
+                        { for titles.map(|title| html! { <th scope="col">{ title }</th> }) }
                     </tr></thead>
                     <tbody>
-                        { for view.workloads.iter().map(|row| html! {
+                        { for rows.iter().map(|row| html! {
                             <tr>
                                 <td class="num" title={row.score.1.clone()}>
                                     { row.score.0.map_or_else(|| "–".into(), |it| it.to_string()) }
@@ -168,39 +195,52 @@ fn result(view: &Rc<ReportView>, dispatch: &Dispatch) -> Html {
                                     }
                                 </td>
                                 <th scope="row">{ row.name.clone() }</th>
-                                if let Some(worst) = &row.worst {
-                                    { for worst.iter().map(|text| html! {
-                                        <td>{ text.clone() }</td>
-                                    }) }
-                                } else {
-                                    <td colspan="5" class="muted">{ "not affected" }</td>
-                                }
+                                { for row.worst.iter().map(|text| html! {
+                                    <td>{ text.clone() }</td>
+                                }) }
                             </tr>
                         }) }
                     </tbody>
                 </table></div>
-            </section>
-        </>
+            }
+            <p class="row hint">
+                <span>{ format!("{} not harmed by any failure.", count(*unharmed, "workload")) }</span>
+                if *more > 0 {
+                    <button class="btn small" onclick={all}>
+                        { format!("Show {}", count(*more, "more workload")) }
+                    </button>
+                }
+            </p>
+        </section>
     }
 }
 
 fn finding(row: &FindingRow, open: &Callback<Rc<Moment>>, dispatch: &Dispatch) -> Html {
-    let moment = row.moment.clone();
     html! {
         <li>
             <p><b>{ row.what.clone() }</b>{ ": " }{ row.why.clone() }{ " " }
-                <button class="btn small"
-                    onclick={open.reform(move |_: MouseEvent| moment.clone())}>
-                    { format!("Open at {}", rounded(row.moment.at)) }
-                </button>
+                { open_button(&row.moment, format!("Open {} after the failure", row.moment.at), open) }
             </p>
+            if !row.others.is_empty() {
+                <details>
+                    <summary>{ format!("{} like this", count(row.others.len(), "more finding")) }</summary>
+                    <ul>
+                        { for row.others.iter().map(|other| html! {
+                            <li>{ other.what.clone() }{ " " }
+                                { open_button(other, "Open".to_owned(), open) }
+                            </li>
+                        }) }
+                    </ul>
+                </details>
+            }
             { for row.effects.iter().map(|(effect, yaml)| html! {
                 <details>
                     <summary>{ effect.clone() }</summary>
-                    <pre tabindex="0" aria-label="The YAML of the change">{ yaml.to_string() }</pre>
+                    <pre tabindex="0" aria-label="What makes the change">{ yaml.to_string() }</pre>
                     { copy(yaml, dispatch) }
                 </details>
             }) }
+            if let Some(no_help) = &row.no_help { <p class="muted">{ no_help.clone() }</p> }
             if let Some(FalseAlarms { outages, rows }) = &row.false_alarms {
                 <details>
                     <summary>{ "Unnecessary evictions, by the length of the outage" }</summary>
@@ -225,4 +265,10 @@ fn finding(row: &FindingRow, open: &Callback<Rc<Moment>>, dispatch: &Dispatch) -
             }
         </li>
     }
+}
+
+fn open_button(moment: &Rc<Moment>, label: String, open: &Callback<Rc<Moment>>) -> Html {
+    let moment = moment.clone();
+    let onclick = open.reform(move |_: MouseEvent| moment.clone());
+    html! { <button class="btn small" {onclick}>{ label }</button> }
 }

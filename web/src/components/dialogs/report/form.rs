@@ -184,13 +184,13 @@ pub(crate) fn ReportForm(props: &ReportFormProps) -> Html {
                     { check("each node", draft.nodes, |it, on| it.nodes = on) }
                     { check("each zone", draft.zones, |it, on| it.zones = on) }
                     { check("each region", draft.regions, |it, on| it.regions = on) }
-                    { check("each two zones at once", draft.zone_pairs, |it, on| {
+                    { check("every pair of zones", draft.zone_pairs, |it, on| {
                         it.zone_pairs = on;
                     }) }
-                    <TextField label="Each value of these labels of nodes"
+                    <TextField label="Each value of these node labels"
                         value={draft.labels.clone()} placeholder="topology.example.com/rack"
                         oninput={typed(|it, text| it.labels = text)} />
-                    <TextField label="These nodes at once" value={draft.list.clone()}
+                    <TextField label="These nodes together" value={draft.list.clone()}
                         placeholder="worker-1, worker-2"
                         oninput={typed(|it, text| it.list = text)} />
                 </fieldset>
@@ -216,10 +216,10 @@ pub(crate) fn ReportForm(props: &ReportFormProps) -> Html {
                     <TextField label="Each run is watched for" value={draft.horizon.clone()}
                         errors={errors("horizon")}
                         oninput={typed(|it, text| it.horizon = text)} />
-                    <TextField label="Runs of each failure, with other heartbeats"
+                    <TextField label="Runs per failure (heartbeat timing varied)"
                         value={draft.seeds.clone()} errors={errors("seeds")}
                         oninput={typed(|it, text| it.seeds = text)} />
-                    <TextField label="Findings for which remedies are tried"
+                    <TextField label="Findings to try fixes for"
                         value={draft.remedies.clone()} errors={errors("remedies")}
                         oninput={typed(|it, text| it.remedies = text)} />
                 </fieldset>

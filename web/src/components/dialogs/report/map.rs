@@ -1,125 +1,79 @@
-//! The heat map: failures by workloads.
+//! The heat map: failures by workloads, kind by kind.
 
-use std::cmp::Reverse;
 use std::rc::Rc;
 
-use web_sys::{Element, HtmlElement};
+use web_sys::{Element, HtmlElement, HtmlInputElement};
 use yew::prelude::*;
 
 use crate::test_id::TestId;
 use crate::text::count;
-use crate::view_models::report::{MapCell, Moment, ReportView, rounded};
+use crate::view_models::report::{Look, MapCell, MapRow, Moment, Only, ReportView, Section};
 
-/// Properties of [`Map`].
+/// Properties of [`Map`] and [`Finder`].
 #[derive(Clone, PartialEq, Properties)]
-pub(crate) struct MapProps {
+pub(super) struct MapProps {
     /// The report.
-    pub(crate) view: Rc<ReportView>,
+    pub(super) view: Rc<ReportView>,
+    /// Which part of it is looked at.
+    pub(super) look: UseStateHandle<Look>,
     /// Where a moment is opened.
-    pub(crate) open: Callback<Rc<Moment>>,
+    pub(super) open: Callback<Rc<Moment>>,
 }
 
-/// What the rows are sorted by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Order {
-    /// All of their harm, the most first.
-    Harm,
-    /// Their names.
-    Name,
-    /// Their harm to the workload of this column.
-    Column(usize),
+/// Changes which part of a report is looked at.
+pub(super) fn change(look: &UseStateHandle<Look>, change: impl FnOnce(&mut Look)) {
+    let mut new = (**look).clone();
+    change(&mut new);
+    look.set(new);
+}
+
+/// What is looked for, and which harm.
+pub(super) fn finder(look: &UseStateHandle<Look>) -> Html {
+    let oninput = {
+        let look = look.clone();
+        move |event: InputEvent| {
+            let input: HtmlInputElement = event.target_unchecked_into();
+            change(&look, |look| look.text = input.value());
+        }
+    };
+    let only =
+        [(Only::Any, "Any harm"), (Only::Zero, "No ready pod"), (Only::Never, "Never whole again")];
+    html! {
+        <div class="row rfind">
+            <input type="search" placeholder="Find a failure or a workload"
+                aria-label="Find a failure or a workload" value={look.text.clone()} {oninput} />
+            <div class="row" role="group" aria-label="Which harm">
+                { for only.map(|(only, label)| {
+                    let on = look.only == only;
+                    let look = look.clone();
+                    html! {
+                        <button class={classes!("btn", "small", on.then_some("on"))}
+                            aria-pressed={on.to_string()}
+                            onclick={move |_: MouseEvent| change(&look, |it| it.only = only)}>
+                            { label }
+                        </button>
+                    }
+                }) }
+            </div>
+        </div>
+    }
 }
 
 /// The map. Arrows move in it, and Enter opens a cell.
 #[component]
-pub(crate) fn Map(props: &MapProps) -> Html {
-    let view = &props.view;
-    let order = use_state(|| Order::Harm);
+pub(super) fn Map(props: &MapProps) -> Html {
+    let MapProps { view, look, open } = props;
     let told = use_state(|| None::<Rc<Moment>>);
-    let harm_to = |row: usize, column: usize| {
-        let cell = view.rows.get(row).and_then(|row| row.cells.get(column)?.as_ref());
-        cell.map(|cell| cell.harm)
-    };
-    let mut rows: Vec<usize> = (0..view.rows.len()).collect();
-    match *order {
-        Order::Harm => {}
-        Order::Name => rows.sort_by_key(|row| view.rows.get(*row).map(|row| row.name.clone())),
-        Order::Column(column) => rows.sort_by_key(|row| Reverse(harm_to(*row, column))),
-    }
-    let sort = |to: Order, what: &str, sorted: &'static str| {
-        // Long names break where they are put together.
-        let parts = what.split_inclusive('/').map(|part| html! { <>{ part }<wbr /></> });
-        let state = order.clone();
-        let by = *state == to;
-        let onclick = move |_: MouseEvent| state.set(if *state == to { Order::Harm } else { to });
-        html! {
-            <th scope="col" aria-sort={by.then_some(sorted)}>
-                <button type="button" {onclick}>{ for parts }</button>
-            </th>
-        }
-    };
-    let shows = |moment: &Rc<Moment>| {
-        let (told, moment) = (told.clone(), moment.clone());
-        move || told.set(Some(moment.clone()))
-    };
-    let mut is_first = true;
-    let mut cell = |row: usize, column: usize, cell: &Option<MapCell>| {
-        let Some(cell) = cell else { return html! { <td></td> } };
-        let moment = cell.moment.clone();
-        let onclick = props.open.reform(move |_: MouseEvent| moment.clone());
-        let onfocus = shows(&cell.moment);
-        let onmouseover = shows(&cell.moment);
-        let tabindex = if std::mem::take(&mut is_first) { "0" } else { "-1" };
-        let change = cell.before.map(|before| if before > cell.harm { "▼" } else { "▲" });
-        let before = cell
-            .before
-            .map(|before| format!(", harm {} before", rounded(before)))
-            .unwrap_or_default();
-        let label = format!("{}: {}{before}. Open it", cell.moment.name, cell.moment.what);
-        html! {
-            <td style={format!("--heat:{:.3}", cell.heat)}>
-                <button type="button" {onclick} {tabindex} aria-label={label}
-                    onfocus={move |_: FocusEvent| onfocus()}
-                    onmouseover={move |_: MouseEvent| onmouseover()}
-                    data-place={format!("{row} {column}")} data-testid={TestId::ReportCell}>
-                    { rounded(cell.below).to_string() }
-                    if let Some(change) = change { <span class="rchange">{ change }</span> }
-                </button>
-            </td>
-        }
-    };
-    let (more_rows, more_columns) = view.more;
+    let sections = view.sections(look);
     html! {
         <section class="stack">
             <h3>{ "Failures and workloads" }</h3>
             <p class="hint">
-                { "How long each workload has fewer ready pods than it wants; the darker, the more \
-                   harm. A cell opens that run at its worst moment." }
+                { "A number says how long a workload has fewer ready pods than it wants. The darker \
+                   its cell, the more harm. A cell opens the failure at its worst moment." }
             </p>
-            <div class="rmap" onkeydown={move_focus}><table data-testid={TestId::ReportMap}>
-                <thead><tr>
-                    { sort(Order::Name, "Failure", "ascending") }
-                    { for view.columns.iter().enumerate().map(|(column, name)| {
-                        sort(Order::Column(column), name, "descending")
-                    }) }
-                </tr></thead>
-                <tbody>
-                    { for rows.iter().enumerate().filter_map(|(place, row)| {
-                        let row = view.rows.get(*row)?;
-                        let cells = row.cells.iter().enumerate();
-                        let cells = cells.map(|(column, it)| cell(place, column, it));
-                        Some(html! {
-                            <tr><th scope="row">{ row.name.clone() }</th>{ for cells }</tr>
-                        })
-                    }) }
-                </tbody>
-            </table></div>
-            if more_rows + more_columns > 0 {
-                <p class="hint">
-                    { format!("and {} and {} that hurt less: the JSON has them",
-                        count(more_rows, "more failure"), count(more_columns, "workload")) }
-                </p>
-            }
+            if sections.is_empty() { <p>{ "No failure or workload matches." }</p> }
+            { for sections.iter().map(|it| section(it, look, open, &told)) }
             <p class="rtold" aria-hidden="true">
                 if let Some(moment) = &*told {
                     <b>{ &moment.name }</b>{ ": " }{ &moment.what }
@@ -128,6 +82,132 @@ pub(crate) fn Map(props: &MapProps) -> Html {
                 }
             </p>
         </section>
+    }
+}
+
+fn section(
+    section: &Section,
+    look: &UseStateHandle<Look>,
+    open: &Callback<Rc<Moment>>,
+    told: &UseStateHandle<Option<Rc<Moment>>>,
+) -> Html {
+    let kind = section.kind;
+    let mut is_first = true;
+    let mut cell = |row: usize, column: usize, cell: &Option<MapCell>| {
+        let Some(cell) = cell else { return html! { <td></td> } };
+        let tabindex = if std::mem::take(&mut is_first) { "0" } else { "-1" };
+        map_cell(cell, tabindex, format!("{row} {column}"), open, told)
+    };
+    let all = {
+        let look = look.clone();
+        move |_: MouseEvent| {
+            change(&look, |it| {
+                it.all.insert(kind);
+            });
+        }
+    };
+    let heads = section.columns.iter().map(|subject| {
+        let (name, look) = (subject.to_string(), look.clone());
+        // Long names break where they are put together.
+        let parts: Html =
+            name.split_inclusive('/').map(|part| html! { <>{ part }<wbr /></> }).collect();
+        let onclick = move |_: MouseEvent| change(&look, |it| it.text.clone_from(&name));
+        html! {
+            <th scope="col">
+                <button type="button" {onclick} title="Find this workload">{ parts }</button>
+            </th>
+        }
+    });
+    html! {
+        <section class="stack" data-kind={kind.as_str()}>
+            <h4>{ &section.title }</h4>
+            <div class="rmap" onkeydown={move_focus}>
+                <table data-testid={TestId::ReportMap}>
+                    <thead><tr>
+                        <th scope="col"><span>{ "Failure" }</span></th>
+                        { for heads }
+                    </tr></thead>
+                    <tbody>
+                        { for section.rows.iter().enumerate().map(|(place, row)| {
+                            let cells = row.cells.iter().enumerate();
+                            let cells = cells.map(|(column, it)| cell(place, column, it));
+                            html! { <tr>{ head(row, look) }{ for cells }</tr> }
+                        }) }
+                    </tbody>
+                </table>
+            </div>
+            if section.more_rows + section.more_columns > 0 {
+                <p class="row hint">
+                    if section.more_columns > 0 {
+                        <span>{ format!("{} harmed: find one by its name.",
+                            count(section.more_columns, "more workload")) }</span>
+                    }
+                    if section.more_rows > 0 {
+                        <button class="btn small" onclick={all}>
+                            { format!("Show {}", count(section.more_rows, "more row")) }
+                        </button>
+                    }
+                </p>
+            }
+        </section>
+    }
+}
+
+/// The head of a row: what fails, and what becomes of the workloads.
+fn head(row: &MapRow, look: &UseStateHandle<Look>) -> Html {
+    let name = match row.folds {
+        None => html! { <b>{ row.name.clone() }</b> },
+        Some((number, is_open)) => {
+            let look = look.clone();
+            let onclick = move |_: MouseEvent| {
+                change(&look, |it| {
+                    if !it.open.remove(&number) {
+                        it.open.insert(number);
+                    }
+                });
+            };
+            html! {
+                <button type="button" aria-expanded={is_open.to_string()} {onclick}>
+                    { row.name.clone() }
+                </button>
+            }
+        }
+    };
+    html! {
+        <th scope="row" class={row.is_unfolded.then_some("unfolded")}>
+            { name }
+            if !row.what.is_empty() { <small>{ row.what.clone() }</small> }
+        </th>
+    }
+}
+
+fn map_cell(
+    cell: &MapCell,
+    tabindex: &'static str,
+    place: String,
+    open: &Callback<Rc<Moment>>,
+    told: &UseStateHandle<Option<Rc<Moment>>>,
+) -> Html {
+    let shows = || {
+        let (told, moment) = (told.clone(), cell.moment.clone());
+        move || told.set(Some(moment.clone()))
+    };
+    let (onfocus, onmouseover) = (shows(), shows());
+    let moment = cell.moment.clone();
+    let onclick = open.reform(move |_: MouseEvent| moment.clone());
+    let change = cell.before.map(|before| if before > cell.harm { "▼" } else { "▲" });
+    let before = cell.before.map(|before| format!(", harm {before} before")).unwrap_or_default();
+    let label = format!("{}: {}{before}. Open it", cell.moment.name, cell.moment.what);
+    html! {
+        <td style={format!("--heat:{:.3}", cell.heat)}>
+            <button type="button" {onclick} {tabindex} aria-label={label}
+                onfocus={move |_: FocusEvent| onfocus()}
+                onmouseover={move |_: MouseEvent| onmouseover()}
+                data-place={place} data-testid={TestId::ReportCell}>
+                { cell.below.to_string() }
+                if let Some(change) = change { <span class="rchange">{ change }</span> }
+            </button>
+        </td>
     }
 }
 
@@ -147,7 +227,7 @@ fn move_focus(event: KeyboardEvent) {
     event.prevent_default();
     let Some(table) = target.closest("table").ok().flatten() else { return };
     // More steps than the map has rows or columns.
-    for _ in 0..100 {
+    for _ in 0..1_000 {
         (row, column) = (row + down, column + right);
         let found = table.query_selector(&format!("[data-place=\"{row} {column}\"]"));
         if let Some(found) = found.ok().flatten() {

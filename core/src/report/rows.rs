@@ -1,0 +1,163 @@
+//! Failures as rows: zones first, nodes last, and those that hurt in the same way in one row.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Cell, DomainKind, FailureTotal, Fault, Millis, Outline, ReportSubject};
+use crate::plural::count;
+
+/// So many workloads are named in the sentence of a row.
+const MOST_NAMED: usize = 3;
+
+/// A failure, or several that hurt in the same way: the same workloads have no ready pod for a
+/// while, and the same ones are still short at the end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct FailureRow {
+    /// What fails and how: `zone eu-1b lost`, `34 nodes like worker-1 lost`.
+    pub name: String,
+    /// What becomes of the workloads, in a sentence.
+    pub what: String,
+    /// What the nodes of each failure have in common.
+    pub kind: DomainKind,
+    /// How they fail.
+    pub fault: Fault,
+    /// The numbers of the domains, the worst first.
+    pub domains: Vec<usize>,
+    /// The harm of the worst of them to all workloads together.
+    pub harm: Millis,
+    /// How many workloads the worst of them harms.
+    pub harmed: usize,
+    /// How many of these have no ready pod for a while.
+    pub at_zero: usize,
+    /// How many of these are still short at the end.
+    pub never: usize,
+    /// What the worst of them does, as places in the cells of the report, the worst first.
+    pub cells: Vec<usize>,
+}
+
+/// A failure by itself.
+struct Failure<'a> {
+    domain: usize,
+    harm: u64,
+    /// Its harmful cells, the worst first.
+    cells: Vec<(usize, &'a Cell)>,
+}
+
+/// What makes two failures alike: kind, fault, and what is at zero or never whole again.
+type Likeness<'a> = (Reverse<u8>, usize, Option<usize>, BTreeSet<(&'a ReportSubject, bool, bool)>);
+
+/// The order of kinds: what takes more nodes comes first.
+const fn rank(kind: DomainKind) -> u8 {
+    match kind {
+        DomainKind::Zone => 5,
+        DomainKind::Region => 4,
+        DomainKind::Label => 3,
+        DomainKind::List => 2,
+        DomainKind::Pair => 1,
+        DomainKind::Node => 0,
+    }
+}
+
+/// All failures that were run, as rows.
+pub(super) fn rows(outline: &Outline, cells: &[Cell], totals: &[FailureTotal]) -> Vec<FailureRow> {
+    let faults = &outline.options.faults;
+    let place = |fault: &Fault| faults.iter().position(|it| it == fault).unwrap_or(faults.len());
+    let mut failures: BTreeMap<(usize, usize), Vec<(usize, &Cell)>> = BTreeMap::new();
+    for total in totals {
+        failures.entry((total.domain, place(&total.fault))).or_default();
+    }
+    for (number, cell) in cells.iter().enumerate().filter(|(_, cell)| cell.harm.0 > 0) {
+        failures.entry((cell.domain, place(&cell.fault))).or_default().push((number, cell));
+    }
+    let mut groups: BTreeMap<Likeness<'_>, Vec<Failure<'_>>> = BTreeMap::new();
+    for ((domain, fault), mut cells) in failures {
+        cells.sort_by_key(|(number, cell)| (Reverse(cell.harm), *number));
+        let Some(kind) = outline.domains.get(domain).map(|domain| domain.kind) else { continue };
+        let folds = matches!(kind, DomainKind::Node | DomainKind::Pair);
+        let hurts = cells.iter().map(|(_, cell)| {
+            (&cell.worst.subject, cell.at_zero_spread.max.0 > 0, cell.never_whole_again > 0)
+        });
+        let key = hurts.filter(|(_, zero, never)| *zero || *never).collect();
+        let harm = cells.iter().fold(0_u64, |sum, (_, cell)| sum.saturating_add(cell.harm.0));
+        let alone = (!folds).then_some(domain);
+        let group = groups.entry((Reverse(rank(kind)), fault, alone, key)).or_default();
+        group.push(Failure { domain, harm, cells });
+    }
+    let mut rows: Vec<FailureRow> = Vec::new();
+    for ((_, fault, ..), mut group) in groups {
+        group.sort_by_key(|failure| (Reverse(failure.harm), failure.domain));
+        rows.extend(faults.get(fault).and_then(|fault| row(outline, fault, &group)));
+    }
+    rows.sort_by_key(|row| {
+        (
+            Reverse(rank(row.kind)),
+            Reverse(row.harm),
+            row.domains.first().copied(),
+            place(&row.fault),
+        )
+    });
+    rows
+}
+
+fn row(outline: &Outline, fault: &Fault, group: &[Failure<'_>]) -> Option<FailureRow> {
+    let worst = group.first()?;
+    let domain = outline.domains.get(worst.domain)?;
+    let zero: Vec<_> = worst.cells.iter().filter(|(_, it)| it.at_zero_spread.max.0 > 0).collect();
+    let never: Vec<_> = worst.cells.iter().filter(|(_, it)| it.never_whole_again > 0).collect();
+    let name = match group.len() {
+        1 => format!("{domain} {fault}"),
+        number => {
+            format!("{} like {} {fault}", count(number, domain.kind.as_str()), domain.name)
+        }
+    };
+    let mut what = Vec::new();
+    let named = |cells: &[&(usize, &Cell)]| {
+        let mut names: Vec<String> =
+            cells.iter().take(MOST_NAMED).map(|(_, cell)| cell.worst.subject.to_string()).collect();
+        if cells.len() > MOST_NAMED {
+            names.push(format!("{} more", cells.len() - MOST_NAMED));
+        }
+        names.join(", ")
+    };
+    if !zero.is_empty() {
+        what.push(format!("no ready pod for a while: {}", named(&zero)));
+    }
+    if !never.is_empty() {
+        what.push(format!("still short at the end: {}", named(&never)));
+    }
+    let short = |failure: &Failure<'_>| {
+        let others = failure.cells.iter().map(|(_, cell)| *cell);
+        let others = others.filter(|it| it.at_zero_spread.max.0 == 0 && it.never_whole_again == 0);
+        others.fold((0, Millis(0)), |(number, longest), cell| {
+            (number + 1, cell.below_spread.max.max(longest))
+        })
+    };
+    let (short, longest) = group
+        .iter()
+        .map(short)
+        .fold((0, Millis(0)), |most, next| (most.0.max(next.0), most.1.max(next.1)));
+    if short > 0 {
+        let each = if group.len() > 1 { "up to " } else { "" };
+        let other = if what.is_empty() { "workload" } else { "other workload" };
+        what.push(format!("{each}{} short for at most {longest}", count(short, other)));
+    }
+    Some(FailureRow {
+        name,
+        what: if what.is_empty() { "no workload is harmed".into() } else { what.join("; ") },
+        kind: domain.kind,
+        fault: fault.clone(),
+        domains: group.iter().map(|failure| failure.domain).collect(),
+        harm: Millis(worst.harm),
+        harmed: worst.cells.len(),
+        at_zero: zero.len(),
+        never: never.len(),
+        cells: worst.cells.iter().map(|(number, _)| *number).collect(),
+    })
+}
