@@ -75,7 +75,8 @@ export function tell({ release, releaseText, newestTime, dropped }, chosen) {
   if (release && !chosen) console.error(`simulating release ${release}: ${releaseText}`);
   if (newestTime)
     console.error(`the clock begins at ${newestTime}, the newest time in the objects`);
-  if (dropped) console.error(`left out, since it may be secret: ${dropped} (--keep-all keeps it)`);
+  if (dropped)
+    console.error(`left out, since no simulation reads it: ${dropped} (--keep-all keeps it)`);
 }
 
 async function simulatorOf(files, options) {
