@@ -50,6 +50,7 @@ mod scheduling {
 
     pub(crate) use volumes::{detached_after, node};
 }
+mod secrets;
 mod taint_eviction {
     mod upstream_cases;
     mod worked_examples;

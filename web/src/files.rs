@@ -12,9 +12,9 @@ use taintlab_core::scenario::{Expectation, Scenario, ScenarioMetadata, Step};
 use taintlab_core::slices::at_once;
 use taintlab_core::time::{Span, Timestamp};
 use taintlab_manifest::{
-    Diagnostic, Dropped, Format, Import, ImportOptions, ObjectOutcome, ObjectReport, Purpose,
-    Severity, SvgOptions, export, import_in_slices, is_scenario_in_slices, read_scenario_in_slices,
-    timeline_svg, to_yaml, write_scenario,
+    Diagnostic, Dropped, Extent, Format, Import, ImportOptions, ObjectOutcome, ObjectReport,
+    Purpose, Severity, SvgOptions, export, import_in_slices, is_scenario_in_slices,
+    read_scenario_in_slices, redact_scenario, timeline_svg, to_yaml, write_scenario,
 };
 
 use crate::samples;
@@ -51,7 +51,7 @@ pub(crate) struct Reading {
     pub(crate) dropped: Dropped,
 }
 
-/// Reads a manifest or a scenario file; `keep_all` keeps what may be secret, too.
+/// Reads a manifest or a scenario file; `keep_all` keeps what the engine does not read, too.
 pub(crate) fn read(text: &str, name: &str, keep_all: bool) -> Reading {
     at_once(read_in_slices(text, name, keep_all, &|_| {}))
 }
@@ -377,6 +377,16 @@ pub(crate) fn export_as(session: &Session, what: ExportKind) -> (&'static str, S
         ExportKind::Scenario => ("scenario.yaml", write_scenario(&as_scenario(session))),
         ExportKind::Incident => ("incident.md", incident::markdown(session)),
     }
+}
+
+/// A session as a scenario file for others: without what the engine does not read.
+///
+/// # Errors
+/// A part of it has no JSON form, which nothing that was read has.
+pub(crate) fn shared_text(session: &Session) -> Result<String, String> {
+    let mut scenario = as_scenario(session);
+    redact_scenario(&mut scenario, Extent::Shown).map_err(|error| error.to_string())?;
+    Ok(write_scenario(&scenario))
 }
 
 /// One object as YAML.

@@ -94,7 +94,7 @@ pub(crate) enum Msg {
     CloseDialog,
     /// Put a scenario in place of everything.
     Load(Box<Scenario>),
-    /// Read what is to be imported; whether what may be secret is kept.
+    /// Read what is to be imported; whether everything is kept.
     Read(Source, bool, Callback<Rc<ReadView>>),
     /// Read it again, the other way.
     ReadAgain(bool, Callback<Rc<ReadView>>),

@@ -99,7 +99,7 @@ pub(crate) enum Request {
     OpenExample(String),
     /// The same, and tell its story.
     Tour(String),
-    /// Read a text of that name; whether what may be secret is kept. Told: [`Reply::Read`].
+    /// Read a text of that name; whether everything is kept. Told: [`Reply::Read`].
     Read(String, String, bool),
     /// Read it again, the other way.
     ReadAgain(bool),

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 use taintlab_core::scenario::{Kubernetes, Scenario};
 use taintlab_core::time::{Span, Timestamp};
-use taintlab_manifest::{Dropped, redact_commands, redact_scenario};
+use taintlab_manifest::{Dropped, Extent, redact_commands, redact_scenario};
 
 use crate::files;
 use crate::session::{Branch, Edit, Session, Way};
@@ -14,8 +14,8 @@ use crate::text::count;
 use crate::view_models::selection::Selection;
 
 /// The format; another number is of another version of the page. Format 1 had everything in one
-/// text, and kept what a cluster says about its secrets.
-const FORMAT: u32 = 2;
+/// text. Up to format 2 it held more of objects than a simulation reads.
+const FORMAT: u32 = 3;
 
 /// The edits of a session, as they are stored; what the clock shows and what is selected is put
 /// in when they are.
@@ -231,7 +231,7 @@ pub(crate) fn from_text(text: &str, start: &str) -> Result<Restored, String> {
         return Err("its `now`, `edits` or `start` is missing".to_owned());
     };
     let dropped = match stored.format {
-        1 => redact(&mut start, &mut edits).map_err(|error| error.to_string())?,
+        1 | 2 => redact(&mut start, &mut edits).map_err(|error| error.to_string())?,
         _ => Dropped::default(),
     };
     let selection = stored.selection.as_deref().and_then(Selection::parse);
@@ -241,7 +241,7 @@ pub(crate) fn from_text(text: &str, start: &str) -> Result<Restored, String> {
 
 /// Takes out what the import would have dropped.
 fn redact(start: &mut Scenario, edits: &mut [Edit]) -> Result<Dropped, serde_json::Error> {
-    let mut dropped = redact_scenario(start)?;
+    let mut dropped = redact_scenario(start, Extent::Shown)?;
     dropped += redact_commands(edits.iter_mut().flat_map(|edit| &mut edit.commands))?;
     Ok(dropped)
 }
@@ -282,7 +282,7 @@ mod tests {
         let text = to_text(&session, selection.as_ref(), Some(&start));
         let edits = to_text(&session, selection.as_ref(), None);
         // As one text, in two, and in that of the first format.
-        let old = text.replacen("\"format\":2", "\"format\":1", 1);
+        let old = text.replacen("\"format\":3", "\"format\":1", 1);
         for (edits, apart) in [(&text, ""), (&edits, start.as_str()), (&old, "")] {
             let (mut again, way, selected) = from_text(edits, apart).unwrap().begin().unwrap();
             again.arrive(way);
@@ -312,7 +312,7 @@ mod tests {
             ("[1]", "line 1 column"),
             ("{\"theme\":\"dark\"}", "format"),
             ("{\"format\":1}", "`start` is missing"),
-            ("{\"format\":7,\"more\":[]}", "it has format 7, this page reads formats 1 to 2"),
+            ("{\"format\":7,\"more\":[]}", "it has format 7, this page reads formats 1 to 3"),
             ("{\"format\":1,\"now\":0,\"edits\":[{}],\"start\":{}}", "line 1 column"),
         ] {
             let error = from_text(text, "").err().unwrap();

@@ -29,8 +29,8 @@ const RUN_OPTIONS = `  --until TIME         How far to go: 5m0s, 90s, or a numbe
                        '{"taint": {"node": "a", "taint": {"key": "x", "effect": "NoExecute"}}}';
                        may be repeated
   --at TIME            When the --kubectl or --command before it happens; 0s unless given
-  --keep-all           Keep what may be secret and is left out otherwise: values of environment
-                       variables, data of Secrets and so on
+  --keep-all           Keep what no simulation reads and is left out otherwise, secrets too:
+                       environment, commands, annotations, data of Secrets and so on
   --all                Print every event, not only what a cluster would show
   --json               Print the events as JSON, one a line; times are milliseconds
   --svg                Print a picture instead: what becomes of each zone, node and pod

@@ -76,7 +76,7 @@ export function tell({ release, releaseText, newestTime, dropped }, chosen, hint
   if (release && !chosen) console.error(`simulating release ${release}: ${releaseText}`);
   if (newestTime)
     console.error(`the clock begins at ${newestTime}, the newest time in the objects`);
-  if (dropped) console.error(`left out, since it may be secret: ${dropped}${hint}`);
+  if (dropped) console.error(`left out, since no simulation reads it: ${dropped}${hint}`);
 }
 
 async function simulatorOf(files, options) {

@@ -299,10 +299,7 @@ async fn move_old_work(connection: &Connection, notices: &mut Vec<Notice>) -> Op
         }
         let dropped = read.as_ref().map(|staged| staged.dropped.clone()).unwrap_or_default();
         if !dropped.is_empty() {
-            notices.push(Notice::info(format!(
-                "An earlier version of this page stored what may be secret. It was removed from \
-                 your work: {dropped}."
-            )));
+            notices.push(linked::told_of_dropped(&dropped));
         }
         if key == OLD_KEY {
             match read {

@@ -818,7 +818,7 @@ fn the_text_of_a_link_is_read_in_slices() {
     at_once.ask(Request::Read(text, "many".to_owned(), false));
     at_once.ask(Request::Replace(false));
     let Reply::Link(Ok(draft)) = at_once.ask(Request::Link(false)).0 else { panic!() };
-    let origin = Origin::Link("#1.packed".into(), draft.json.unwrap().into());
+    let origin = Origin::Link("#2.packed".into(), draft.json.unwrap().into());
     let (whole, _) = at_once.ask(Request::Stage(origin.clone()));
     let (staged, effects) = parted.ask(Request::Stage(origin.clone()));
     assert!(matches!(staged, Reply::Staged(Ok(_))));

@@ -42,12 +42,12 @@ impl Host {
         }
     }
 
-    /// A file, for a link would be too long.
+    /// A file, for a link would be too long. It is for others, so that also of work that was
+    /// imported with everything no more is in it than what the engine reads.
     pub(super) fn export_shared(&self, hide: bool) -> Reply {
-        let text = |session: &Session| files::export_as(session, files::ExportKind::Scenario).1;
         let text = match hide {
-            false => Ok(text(&self.session)),
-            true => self.hidden().map(|session| text(&session)),
+            false => files::shared_text(&self.session),
+            true => self.hidden().and_then(|session| files::shared_text(&session)),
         };
         Reply::Text(text.map(|text| ("scenario.yaml".to_owned(), text.into())))
     }
