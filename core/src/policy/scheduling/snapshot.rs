@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use core::ops::Deref;
 
 use super::SchedulingError;
+use super::alike::KnownAnswers;
 use super::groups::{CountByPlace, PodGroup, PodGroups};
 use super::scores::AvoidedController;
 #[cfg(doc)]
@@ -52,7 +53,7 @@ pub(super) struct PodInfo {
     /// What other pods can tell of it.
     pub(super) group: Arc<PodGroup>,
     /// What it has in common with pods that are alike.
-    needs: Arc<PodNeeds>,
+    pub(super) needs: Arc<PodNeeds>,
     pub(super) node_name: String,
     /// Whether the scheduler preempted it, as its condition says.
     pub(super) preempted: bool,
@@ -74,6 +75,13 @@ pub(super) struct PodNeeds {
     /// The same with at least [`LEAST`] for each container.
     pub(super) scored_requests: Amounts,
     pub(super) fields: SchedulingFields,
+}
+
+impl PodNeeds {
+    /// Whether both were read from the same.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.spec == other.spec && self.tolerations == other.tolerations
+    }
 }
 
 impl Deref for PodInfo {
@@ -144,6 +152,8 @@ pub(super) struct NodeInfo {
     pub(super) name: String,
     /// Where it is among the nodes, which stays the same as long as it is there or has pods.
     pub(super) place: usize,
+    /// Another one after each change of the node or its pods.
+    pub(super) version: u64,
     /// Pods can be bound to a node that is not there (any more).
     exists: bool,
     pub(super) labels: BTreeMap<String, String>,
@@ -191,6 +201,9 @@ pub struct Snapshot {
     entered: u64,
     /// The pod that was read last: the next one is often alike.
     last: Option<Arc<PodInfo>>,
+    /// How often a node or its pods have changed.
+    changes: u64,
+    pub(super) answers: KnownAnswers,
 }
 
 /// The nodes by name, each at a place of its own: a place is found faster than a name.
@@ -275,6 +288,8 @@ impl Snapshot {
             volumes: None,
             entered: 0,
             last: None,
+            changes: 0,
+            answers: KnownAnswers::default(),
         };
         for node in nodes {
             snapshot.set_node(node)?;
@@ -300,7 +315,10 @@ impl Snapshot {
             *all += 1;
             *nodes = *all;
         }
+        self.changes += 1;
+        let version = self.changes;
         let reorders = self.nodes.with(name, |info| {
+            info.version = version;
             let zone = ZoneKey::of(&node.metadata.labels);
             let reorders = !info.exists || info.zone != zone;
             info.name.clone_from(name);
@@ -421,7 +439,10 @@ impl Snapshot {
         }
         *self.priorities.entry(pod.fields.priority).or_default() += 1;
         let group = pod.group.clone();
+        self.changes += 1;
+        let version = self.changes;
         let place = self.nodes.with(name, |info| {
+            info.version = version;
             add(&mut info.requested, &pod.requests, 1);
             add(&mut info.scored_requested, &pod.scored_requests, 1);
             info.ports.extend(pod.fields.host_ports.iter().cloned());
@@ -464,6 +485,8 @@ impl Snapshot {
         }
         let Some(info) = self.nodes.get_mut(node) else { return false };
         let Some(pod) = info.pods.remove(key) else { return false };
+        self.changes += 1;
+        info.version = self.changes;
         self.groups.remove(&pod.group, info.place);
         add(&mut info.requested, &pod.requests, -1);
         add(&mut info.scored_requested, &pod.scored_requests, -1);
