@@ -348,6 +348,19 @@ pub(crate) struct Progress {
     pub(crate) part: Option<f64>,
 }
 
+impl Progress {
+    /// Something is done to pods, one by one.
+    pub(crate) fn of_pods(what: &str, done: usize, pods: usize) -> Self {
+        if done == 0 {
+            return Self { what: what.to_owned(), part: None };
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a bar")]
+        let part = done as f64 / pods.max(1) as f64;
+        let what = format!("{what}: {done} of {}", crate::text::count(pods, "pod"));
+        Self { what, part: Some(part.min(1.0)) }
+    }
+}
+
 /// What is shown otherwise than before.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {

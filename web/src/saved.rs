@@ -150,13 +150,18 @@ pub(crate) struct Restored {
 }
 
 impl Restored {
-    /// The session at its beginning, the way to its time, and what was selected.
+    /// The session at its beginning, the way to its time, and what was selected. `watch` is told how
+    /// many pods are in place, and of how many.
     ///
     /// # Errors
     /// It cannot begin; the text says why.
-    pub(crate) fn begin(self) -> Result<(Session, Way, Option<Selection>), String> {
-        let session = Session::begin_resume(self.start, self.edits, self.now);
-        let (mut session, way) = session.map_err(|error| error.to_string())?;
+    pub(crate) async fn begin(
+        self,
+        watch: &dyn Fn(usize, usize),
+    ) -> Result<(Session, Way, Option<Selection>), String> {
+        let session = Session::new_in_slices(self.start, watch).await;
+        let session = session.map_err(|error| error.to_string())?;
+        let (mut session, way) = session.with_edits(self.edits, self.now);
         if let Some(here) = self.branch {
             let start = session.timeline().start.clone();
             let branches = self.branches.into_iter().map(|branch| branch.restored(&start));
@@ -259,6 +264,7 @@ pub(crate) fn title(start: &Scenario) -> String {
 mod tests {
     use taintlab_core::api::{Node, Taint, TaintEffect};
     use taintlab_core::command::Command;
+    use taintlab_core::slices::at_once;
 
     use super::*;
 
@@ -284,7 +290,8 @@ mod tests {
         // As one text, in two, and in that of the first format.
         let old = text.replacen("\"format\":3", "\"format\":1", 1);
         for (edits, apart) in [(&text, ""), (&edits, start.as_str()), (&old, "")] {
-            let (mut again, way, selected) = from_text(edits, apart).unwrap().begin().unwrap();
+            let (mut again, way, selected) =
+                at_once(from_text(edits, apart).unwrap().begin(&|_, _| {})).unwrap();
             again.arrive(way);
             assert_eq!(selected, selection);
             assert_eq!(again.rows(), session.rows());

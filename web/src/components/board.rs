@@ -80,6 +80,7 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
                         alone={board.zones.len() == 1} marked={props.marked.clone()}
                         at={props.at.clone().filter(|at| holds(zone, at))}
                         selection={within_zone(zone, props)} theme={props.theme}
+                        pitch={cell_canvas::pitch(board.totals.nodes)}
                         dispatch={props.dispatch.clone()} />
                 }) }
             </div>
@@ -252,6 +253,8 @@ pub(crate) struct ZoneProps {
     pub(crate) at: Option<NodeName>,
     /// The colours of the page.
     pub(crate) theme: Theme,
+    /// From one cell to the next, in pixels.
+    pub(crate) pitch: usize,
     /// Where messages go.
     pub(crate) dispatch: Dispatch,
     /// What there are warnings about.
@@ -286,7 +289,7 @@ pub(crate) fn Zone(props: &ZoneProps) -> Html {
             if many { { summary(zone) } }
             if props.detail == Detail::Cells {
                 <Cells zone={zone.clone()} selected={props.at.clone()} theme={props.theme}
-                    dispatch={props.dispatch.clone()} />
+                    pitch={props.pitch} dispatch={props.dispatch.clone()} />
             } else {
             <div class="nodes" role="group">
                 { for zone.nodes.iter().map(|node| html! {

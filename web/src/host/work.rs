@@ -4,7 +4,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use taintlab_core::report::ReportOptions;
-use taintlab_core::scenario::Scenario;
+use taintlab_core::scenario::{Scenario, ScenarioError};
+use taintlab_core::simulator::Simulator;
 use taintlab_core::time::Span;
 
 use super::Host;
@@ -15,8 +16,19 @@ use crate::{embed, files, link, reporter};
 
 impl Host {
     pub(super) fn load(&mut self, scenario: Scenario) {
-        match self.session.load(scenario) {
-            Ok(()) => {
+        let placed = scenario.simulator();
+        self.put_in_place(scenario, placed);
+    }
+
+    /// The same with its cluster, if that could be put in place.
+    pub(super) fn put_in_place(
+        &mut self,
+        scenario: Scenario,
+        placed: Result<Simulator, ScenarioError>,
+    ) {
+        match placed {
+            Ok(simulator) => {
+                self.session.put_in_place(scenario, simulator);
                 self.story = None;
                 self.selection = None;
                 self.close_dialog();
