@@ -23,6 +23,8 @@ use crate::conformance::release;
 const KUBELET_LATENCY: Duration = Duration::from_millis(30);
 /// The time between two renewals of a lease.
 const LEASE_INTERVAL: f64 = 10.0;
+/// The longest time until the third pass of the garbage collector that misses a node is over.
+const THREE_PASSES: f64 = 60.0 + LATENCY;
 /// The time between two ticks of a kubelet's clock for its status.
 const TICK: f64 = 10.0;
 
@@ -68,6 +70,7 @@ pub(super) fn play(trace: &Trace) -> Result<Seen, String> {
         leases: leases.collect(),
         placements: placements(trace),
         scale_downs: scale_downs(trace),
+        quarantine_ends_late: quarantine_ends_late(trace),
         status_ticks: trace
             .posts
             .iter()
@@ -150,6 +153,19 @@ fn scale_downs(trace: &Trace) -> BTreeMap<String, Vec<NodeName>> {
         }
     }
     nodes
+}
+
+/// Whether the garbage collector missed the end of a quarantine, and collected a pass later.
+fn quarantine_ends_late(trace: &Trace) -> bool {
+    let lives = || trace.seen.pods.values();
+    trace.seen.nodes.iter().any(|(node, states)| {
+        let gone = states.iter().filter(|(_, state)| state == "gone").map(|(at, _)| *at);
+        gone.into_iter().any(|deleted| {
+            let waited = lives().filter(|life| life.node == *node);
+            let waited = waited.filter_map(|life| Some(life.moments[4]? - deleted));
+            waited.into_iter().any(|waited| (THREE_PASSES..THREE_PASSES + 20.0).contains(&waited))
+        })
+    })
 }
 
 /// Each object of a file, in its order.
