@@ -130,6 +130,10 @@ pub struct InitialState {
     /// When the clocks of kubelets tick by which they post their status, after the beginning; that
     /// of their leases unless given.
     pub status_ticks: BTreeMap<NodeName, Timestamp>,
+    /// When the clocks of kubelets tick by which they renew their leases, after the beginning; for
+    /// nodes that are there, [`leases`](Self::leases) say it. Of a node that is created later it is
+    /// the moment of its creation unless given.
+    pub lease_ticks: BTreeMap<NodeName, Timestamp>,
     /// Nodes that the scheduler takes where several are equally good, each once: by
     /// `namespace/name` of a pod, or of a workload for its pods. Upstream draws lots; with these a
     /// recorded run is played.
@@ -218,6 +222,7 @@ impl Simulator {
             });
             kubelets.bootstrap(api.config.start, &mut api.cluster, &renewals.collect());
             kubelets.set_status_ticks(api.config.start, &begin.status_ticks);
+            kubelets.expect_ticks(begin.lease_ticks, begin.status_ticks);
         }
         for mut pod in pods {
             if pod.metadata.namespace.is_empty() {

@@ -7,6 +7,7 @@ use taintlab_core::event::{Event, EventKind};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{HealthPassTime, Simulator, SimulatorConfig};
 use taintlab_core::time::Timestamp;
+use taintlab_kubectl::{Context, run as kubectl};
 
 fn release(minor: u8) -> KubernetesRelease {
     KubernetesRelease::new(minor).unwrap()
@@ -79,5 +80,22 @@ fn pods_of_a_deleted_node_go_with_the_third_pass() {
         let gone = events.iter().find(gone).unwrap().at;
         // It misses the node at 80 s, and again at 100 s and 120 s.
         assert_eq!(gone, Timestamp::from_secs(120), "1.{minor}");
+    }
+}
+
+/// What puts Events together is in the memory of a process: after a restart the same message is a
+/// new Event.
+#[test]
+fn a_restarted_controller_manager_counts_its_events_anew() {
+    for minor in [20, 35] {
+        let mut simulator = cluster(minor, 1, &[]);
+        let mut events = run(&mut simulator, 10);
+        command(&mut simulator, 10, json!("restartControllerManager"));
+        events.extend(run(&mut simulator, 30));
+        let outcome = kubectl(&Context::new(&simulator, &events), "kubectl get events", None);
+        let lines: Vec<&str> =
+            outcome.stdout.lines().filter(|line| line.contains("RegisteredNode")).collect();
+        assert_eq!(lines.len(), 2, "1.{minor}: {}", outcome.stdout);
+        assert!(lines[0].starts_with("30s ") && lines[1].starts_with("20s "), "{lines:?}");
     }
 }
