@@ -134,6 +134,10 @@ pub struct InitialState {
     /// When the clocks of kubelets tick by which they post their status, after the beginning; that
     /// of their leases unless given.
     pub status_ticks: BTreeMap<NodeName, Timestamp>,
+    /// When the clocks of kubelets tick by which they renew their leases, after the beginning; for
+    /// nodes that are there, [`leases`](Self::leases) say it. Of a node that is created later it is
+    /// the moment of its creation unless given.
+    pub lease_ticks: BTreeMap<NodeName, Timestamp>,
     /// Nodes that the scheduler takes where several are equally good, each once: by
     /// `namespace/name` of a pod, or of a workload for its pods. Upstream draws lots; with these a
     /// recorded run is played.
@@ -142,6 +146,10 @@ pub struct InitialState {
     /// `namespace/name` of the Deployment or ReplicaSet. Upstream's order among them is that of a
     /// map, which is random; with these a recorded run is played.
     pub scale_downs: BTreeMap<String, Vec<NodeName>>,
+    /// Whether the pod garbage collector collects the pods of a deleted node in its fourth pass
+    /// and not in its third. Upstream two timers race; the third pass wins on a machine that is not
+    /// too slow. With this a recorded run is played.
+    pub quarantine_ends_late: bool,
 }
 
 /// The clock was told to go back.
@@ -222,6 +230,7 @@ impl Simulator {
             });
             kubelets.bootstrap(api.config.start, &mut api.cluster, &renewals.collect());
             kubelets.set_status_ticks(api.config.start, &begin.status_ticks);
+            kubelets.expect_ticks(begin.lease_ticks, begin.status_ticks);
         }
         for mut pod in pods {
             if pod.metadata.namespace.is_empty() {
@@ -248,6 +257,7 @@ impl Simulator {
         if let Some(control) = &mut simulator.control {
             control.scheduler.prefer(begin.placements);
             control.replica_sets.prefer(begin.scale_downs);
+            control.pod_gc.end_quarantine_late(begin.quarantine_ends_late);
         }
         let Self { api, nodes, kubelets, sequence, .. } = &mut simulator;
         kubelets.resume_terminations(&mut api.context(sequence));

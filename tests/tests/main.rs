@@ -24,6 +24,7 @@ mod kubelet {
 mod node_lifecycle {
     mod forecasts;
     mod rate_limited_queue;
+    mod real_clusters;
     mod upstream_cases;
     mod worked_examples;
 }

@@ -44,7 +44,7 @@ pub(super) struct ControlPlane {
     deployments: DeploymentController,
     pub(super) disruption: DisruptionController,
     pub(super) scheduler: Scheduler,
-    pod_gc: PodGcController,
+    pub(super) pod_gc: PodGcController,
     volumes: PersistentVolumeController,
     pub(super) attach_detach: AttachDetachController,
     /// `None` unless the cluster has one.

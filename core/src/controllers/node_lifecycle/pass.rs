@@ -332,7 +332,11 @@ impl NodeLifecycleController {
     }
 
     fn look_again(&mut self, name: &NodeName, lister: &impl Lister) {
+        let (start, period) = (self.start, self.config.node_monitor_period);
+        let after = self.last_pass.saturating_add(Duration::from_nanos(1));
         if let Some(record) = self.records.get_mut(name.as_str()) {
+            // Heartbeats that this pass and those before it saw, before the passes move.
+            record.settle(start, period, after);
             record.pending = Some(self.next_pass);
             record.has_pods = lister.pods_on_node(name.as_str()).next().is_some();
         }
