@@ -233,11 +233,11 @@ const HELP = {
     "Create a node": opens("Create a node"),
     "Create a pod": opens("Create a pod"),
     Warnings: opens("Warnings"),
-    "Lanes in full height, or not": async (page, press) => {
+    "Lanes; again: in full height, or not": async (page, press) => {
       await press();
-      await page.locator('[data-testid="lanes"][data-room="full"]').waitFor();
+      await page.locator('[data-testid="pane"][data-room="full"]').waitFor();
       await press();
-      await page.locator('[data-testid="lanes"][data-room="closed"]').waitFor();
+      await page.locator('[data-testid="pane"][data-room="part"]').waitFor();
     },
     "All of the time on the lanes": async (page, press) => {
       const { last } = await atLanes(page);
@@ -425,7 +425,7 @@ const HELP = {
       await press();
       assert.equal(await page.getByTestId("console-line").inputValue(), "kubectl get nodes\n");
     },
-    "Close the console": async (page, press) => {
+    "Back to the tab before": async (page, press) => {
       await inConsole(page, "");
       await press();
       await page.getByTestId("console-line").waitFor({ state: "detached" });

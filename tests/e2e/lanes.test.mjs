@@ -13,6 +13,7 @@ import {
   runToEnd,
   scrubTo,
   seconds,
+  showView,
   until,
 } from "./support/page.mjs";
 
@@ -201,7 +202,7 @@ playgroundTest("the lanes by keyboard alone", async ({ page }) => {
   await outage(page);
   const end = await now(page);
   await page.keyboard.press("l");
-  await page.locator('[data-testid="lanes"][data-room="full"]').waitFor();
+  await page.locator('[data-testid="pane"][data-room="full"]').waitFor();
   const rows = page.getByTestId("lanes-rows");
   await rows.focus();
   await page.keyboard.press("End");
@@ -236,7 +237,7 @@ playgroundTest("the lanes by keyboard alone", async ({ page }) => {
   await page.keyboard.press("]");
   await page.getByTestId("lanes-area").waitFor();
   await page.keyboard.press("l");
-  await page.locator('[data-testid="lanes"][data-room="closed"]').waitFor();
+  await page.locator('[data-testid="pane"][data-room="part"]').waitFor();
 });
 
 playgroundTest(
@@ -446,6 +447,7 @@ playgroundTest("the event log is a control", async ({ page }) => {
   await loadScenario(page, "why-345-seconds");
   await runToEnd(page);
   const end = await now(page);
+  await showView(page, "events");
   const rows = page.getByTestId("log").locator(".ev");
   const all = await log(page);
   const row = rows.filter({ hasText: "NodeNotReady" }).first();

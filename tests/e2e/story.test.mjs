@@ -7,7 +7,16 @@ import axe from "axe-core";
 
 import { playgroundTest } from "./support/browser.mjs";
 import { keyboard, mouse, touch } from "./support/hands.mjs";
-import { loadScenario, now, ready, runToEnd, scrubTo, seconds, until } from "./support/page.mjs";
+import {
+  loadScenario,
+  now,
+  ready,
+  runToEnd,
+  scrubTo,
+  seconds,
+  showView,
+  until,
+} from "./support/page.mjs";
 
 const TAKEN = {
   closed: true,
@@ -251,6 +260,7 @@ playgroundTest(
     await command(page, "timeline leave out evictions");
     await page.locator('.kind.evict[aria-pressed="false"]').waitFor();
     await command(page, "event log show decisions");
+    await showView(page, "events");
     const log = page.getByTestId("log");
     await log.getByRole("button", { name: "Decisions", pressed: true }).waitFor();
     await log.locator('.ev[data-category="fact"]').first().waitFor();

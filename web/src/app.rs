@@ -9,6 +9,7 @@ mod lanes;
 mod linked;
 mod listeners;
 mod moments;
+mod pane;
 mod report;
 mod requests;
 mod view;
@@ -40,7 +41,6 @@ use crate::playback::{Playback, Speed};
 use crate::pod_animation::PodAnimation;
 use crate::protocol::{ClockView, Reply, Request, Selected, StartText, WarningView, WorkView};
 use crate::saved::SavedWork;
-use crate::test_id::TestId;
 use crate::theme::Theme;
 use crate::view_models::board::Board;
 use crate::view_models::board::density::{Density, Detail};
@@ -48,6 +48,7 @@ use crate::view_models::console::Entry;
 use crate::view_models::inspector_model::InspectorModel;
 use crate::view_models::lanes::LanesView;
 use crate::view_models::log::{LogView, LogWanted};
+use crate::view_models::pane::Pane;
 use crate::view_models::runs::Compared;
 use crate::view_models::selection::Selection;
 use crate::view_models::timeline::TimelineView;
@@ -143,7 +144,8 @@ pub(crate) struct App {
     looks_at_warnings: bool,
     /// Nodes that a group of the autoscaler may be like.
     nodes: Rc<Vec<Node>>,
-    console_open: bool,
+    /// The pane below the board.
+    pane: Pane,
     notices: Vec<Notice>,
     notices_made: u32,
     announcement: AttrValue,
@@ -212,7 +214,7 @@ impl Component for App {
             dialog: None,
             looks_at_warnings: false,
             nodes: Rc::default(),
-            console_open: false,
+            pane: pane::kept(),
             notices: Vec::new(),
             notices_made: 0,
             announcement: AttrValue::default(),
@@ -365,12 +367,7 @@ impl Component for App {
                     found.emit(offers);
                 }
             }),
-            Msg::OpenConsole(open) => {
-                self.console_open = open;
-                if !open {
-                    browser::focus(&TestId::ConsoleOpen.selector());
-                }
-            }
+            Msg::Pane(msg) => self.on_pane(msg),
             Msg::NextTheme => {
                 self.theme = self.theme.next();
                 self.theme.use_it();
@@ -477,6 +474,7 @@ impl Component for App {
         if std::mem::replace(&mut self.looks_at_warnings, looks) && !looks {
             self.request(Request::Warnings(None));
         }
+        self.follow_pane();
         self.keep_playing();
         self.back.follow(self.dialog.is_some());
         true

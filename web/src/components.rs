@@ -8,6 +8,7 @@ pub(crate) mod header;
 pub(crate) mod lanes;
 pub(crate) mod log;
 pub(crate) mod notices;
+pub(crate) mod pane;
 pub(crate) mod panels;
 pub(crate) mod parts;
 pub(crate) mod questions;

@@ -10,6 +10,7 @@ pub(crate) mod incident;
 pub(crate) mod inspector_model;
 pub(crate) mod lanes;
 pub(crate) mod log;
+pub(crate) mod pane;
 pub(crate) mod report;
 pub(crate) mod runs;
 pub(crate) mod selection;

@@ -76,7 +76,7 @@ pub(super) fn is_of_the_clock(msg: &Msg) -> bool {
         | Msg::ToBoard
         | Msg::WentBack
         | Msg::Kubectl(_)
-        | Msg::OpenConsole(_)
+        | Msg::Pane(_)
         | Msg::Files(_)
         | Msg::OpenSession(_)
         | Msg::ContinueSession(_)

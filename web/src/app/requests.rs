@@ -249,10 +249,8 @@ impl App {
         self.request(Request::Take);
         self.request(Request::Resume(known));
         self.request(Request::Draw(self.density));
-        self.request(Request::Lanes(
-            crate::view_models::lanes::LanesMsg::Room(self.lanes.room),
-            false,
-        ));
+        let shows = self.shows_lanes();
+        self.request(Request::Lanes(crate::view_models::lanes::LanesMsg::Show(shows), false));
         self.ask(Request::Log(self.log.clone()), |app, _| app.begins_again = false);
         self.notice(Notice::error(why));
     }

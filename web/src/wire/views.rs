@@ -26,7 +26,7 @@ use crate::view_models::inspector_model::{
 };
 use crate::view_models::lanes::{
     Chosen, ChosenArea, ForecastState, Frame, LaneBar, LaneRow, LanesMsg, LanesView, LanesWindow,
-    Move, Picture, Room, Wanted,
+    Move, Picture, Wanted,
 };
 use crate::view_models::log::{LogRow, LogView, LogWanted};
 use crate::view_models::runs::{BranchMsg, CompareWith, Compared, Side, Until};
@@ -171,7 +171,7 @@ enums! {
         Zone(zone), Workload(track, pods),
     }
     LanesMsg {
-        Room(room), ToggleFull, Look(first, rows, pixels), Zoom(by, around), Pan(by),
+        Show(show), Look(first, rows, pixels), Zoom(by, around), Pan(by),
         Range(from, to), Fit, Filter(text), ToggleChanged, Fold(subject), FoldAll(fold),
         Pin(subject), PinHere, Move(to), Go, Peek(at), PeekNow, PeekAt(at), Choose(subject, at),
         Area(frame), AreaHere(ends), Picture(picture), Forecast(on),
@@ -179,7 +179,6 @@ enums! {
     Move { Up, Down, PageUp, PageDown, First, Last, Earlier, Later }
     ForecastState { Done, Runs(part), Stopped }
     Picture { Svg, Png }
-    Room { Closed, Part, Full }
     BranchMsg { Fork, Switch(id), Rename(id, name), Delete(id) }
     Until { Run(line), Back(line), Stop(line), Pass(index) }
     PodGroup { Verdict(verdict), Health(health), Outcome(outcome) }
