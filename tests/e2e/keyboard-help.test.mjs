@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { afresh, playgroundTest } from "./support/browser.mjs";
 import { edits, focused, focusedWords } from "./support/focus.mjs";
 import { keyboard } from "./support/hands.mjs";
-import { loadScenario, now, ready, seconds, until } from "./support/page.mjs";
+import { loadScenario, now, ready, seconds, showView, until } from "./support/page.mjs";
 
 /** A key of the help as the browser calls it. */
 const called = (key) =>
@@ -238,6 +238,14 @@ const HELP = {
       await page.locator('[data-testid="pane"][data-room="full"]').waitFor();
       await press();
       await page.locator('[data-testid="pane"][data-room="part"]').waitFor();
+    },
+    Workloads: async (page, press) => {
+      await press();
+      await page.getByTestId("workloads").getByText("No controller replaces pods").waitFor();
+    },
+    "Event log": async (page, press) => {
+      await press();
+      await page.getByTestId("log").locator(".columns").waitFor();
     },
     "All of the time on the lanes": async (page, press) => {
       const { last } = await atLanes(page);
@@ -494,6 +502,7 @@ playgroundTest(
   "letters are no shortcuts in fields and lists, nor with Ctrl, Alt or Shift",
   async ({ page }) => {
     await ready(page);
+    await showView(page, "events");
     const letters = "nbe0+-ixsapwkt?";
     for (const field of [page.getByLabel("Filter events"), page.getByTestId("release")]) {
       await field.focus();

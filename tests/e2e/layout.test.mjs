@@ -241,8 +241,8 @@ const cutOff = (page) =>
   });
 
 playgroundTest(
-  "at 1440×900 nothing of the first screen is cut off",
-  { context: { viewport: { width: 1440, height: 900 } } },
+  "at 1920×1080 nothing of the first screen is cut off",
+  { context: { viewport: { width: 1920, height: 1080 } } },
   async ({ page }) => {
     await ready(page);
     assert.deepEqual(await cutOff(page), { below: [], short: [] });

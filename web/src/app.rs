@@ -48,6 +48,7 @@ use crate::view_models::console::Entry;
 use crate::view_models::inspector_model::InspectorModel;
 use crate::view_models::lanes::LanesView;
 use crate::view_models::log::{LogView, LogWanted};
+use crate::view_models::names::Shared;
 use crate::view_models::pane::Pane;
 use crate::view_models::runs::Compared;
 use crate::view_models::selection::Selection;
@@ -156,6 +157,10 @@ pub(crate) struct App {
     told_of_link: Option<Notice>,
     theme: Theme,
     density: Density,
+    /// Nodes on which nothing happens are shown, too.
+    shows_fine: bool,
+    /// What the names of all nodes share.
+    names: Shared,
     catalogue: Rc<files::Catalogue>,
     lanes: lanes::Lanes,
     /// What is seen of the log.
@@ -224,6 +229,8 @@ impl Component for App {
             told_of_link: None,
             theme,
             density: kept_density(),
+            shows_fine: density::shows_fine(),
+            names: Shared::default(),
             catalogue: Rc::default(),
             lanes: lanes::Lanes::default(),
             log: LogWanted::default(),
@@ -377,6 +384,7 @@ impl Component for App {
                 let nodes = self.shown.board.totals.nodes;
                 self.set_density(self.density.next(nodes));
             }
+            Msg::ToggleFine => self.toggle_fine(),
             Msg::Find(name) => self.request(Request::Find(name)),
             Msg::Focus(what) => {
                 browser::focus(&what.selector());

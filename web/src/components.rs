@@ -1,6 +1,7 @@
 //! What the page shows, by subject: function components whose properties are cheap to compare.
 
 pub(crate) mod board;
+pub(crate) mod caption;
 pub(crate) mod clock_bar;
 pub(crate) mod console;
 pub(crate) mod dialogs;

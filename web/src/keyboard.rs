@@ -161,6 +161,7 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
     page(&[], "Keep this run to compare later ones with", || Msg::SetBaseline),
     page(&[PALETTE], "All commands, also from a field", || Msg::Open(Dialog::Palette)),
     page(&["D"], "The board as cards, rows or cells", || Msg::NextDensity),
+    page(&[], "Fold nodes on which nothing happens, or show them", || Msg::ToggleFine),
     page(&["/"], "Find a node or a pod", || Msg::Focus(TestId::Find)),
     page(&["T"], "Light, dark or as the system", || Msg::NextTheme),
     page(&["Esc"], "To the board; from there, close the inspector", || Msg::Escape),

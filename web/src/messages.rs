@@ -146,6 +146,8 @@ pub(crate) enum Msg {
     SetDensity(Density),
     /// Show more or less of each node.
     NextDensity,
+    /// Fold nodes on which nothing happens, or show them.
+    ToggleFine,
     /// Give an element of the page the focus.
     Focus(TestId),
     /// Select the next node or pod with this in its name.

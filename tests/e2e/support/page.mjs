@@ -49,7 +49,7 @@ export async function pods(page, what = "state") {
 
 /** The numbers of the legend: `{ "stay": 3, … }`. */
 export async function legend(page) {
-  const texts = await page.getByTestId("legend").locator(":scope > button").allInnerTexts();
+  const texts = await page.getByTestId("legend").locator("button").allInnerTexts();
   return Object.fromEntries(
     texts.map((text) => {
       const [, number, words] = /^(\d+)\s*(.*)$/s.exec(text.trim()) ?? assert.fail(text);

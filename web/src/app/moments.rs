@@ -31,6 +31,7 @@ pub(super) fn is_of_the_clock(msg: &Msg) -> bool {
         | Msg::NextTheme
         | Msg::SetDensity(_)
         | Msg::NextDensity
+        | Msg::ToggleFine
         | Msg::Find(_)
         | Msg::Focus(_)
         | Msg::Notice(_)

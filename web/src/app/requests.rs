@@ -12,6 +12,7 @@ use crate::messages::{Dialog, Msg, Notice};
 use crate::protocol::{Changes, Effect, Origin, Reply, Request, Resumed, Update};
 use crate::view_models::board::density::Detail;
 use crate::view_models::console::MOST_ENTRIES;
+use crate::view_models::names::Shared;
 
 /// For so long what is to be stopped may go on before its worker is ended, in milliseconds.
 const STOPS_WITHIN: u32 = 800;
@@ -155,6 +156,8 @@ impl App {
                 self.pod_animation.record(&shown.board, &board);
             }
             (shown.detail, shown.board) = (detail, board);
+            let nodes = shown.board.zones.iter().flat_map(|zone| &zone.nodes);
+            self.names = Shared::of(nodes.map(|node| node.name.as_str()));
             put(true);
         }
         if let Some((forgotten, entries)) = changes.console {

@@ -6,6 +6,7 @@ use yew::prelude::*;
 
 use super::App;
 use crate::components::board::Board;
+use crate::components::caption;
 use crate::components::clock_bar::{ClockBar, clock_bar};
 use crate::components::console::{Console, same_line};
 use crate::components::dialogs;
@@ -48,12 +49,14 @@ impl App {
                 <ContextProvider<Busy> context={self.busy()}>
                 { self.header() }
                 if self.dialog.is_none() { { busy(&self.busy()) } }
+                { caption::line(shown.clock.caption.as_ref(), shown.work.release, &dispatch) }
                 <main id="board" class={classes!("board", counts.then_some(turn))}
                     data-testid={TestId::Board}
                     data-detail={detail.word()} {onclick} aria-label="Cluster"
                     style={counts.then(|| self.running())}>
                     <Board {board} {detail} selection={self.selection.clone()}
                         at={self.selected_node()} density={self.density} theme={self.theme}
+                        names={self.names} shows_fine={self.shows_fine}
                         marked={shown.marked.clone()} dispatch={dispatch.clone()} />
                 </main>
                 <Notices notices={self.notices.clone()} dispatch={dispatch.clone()} />
@@ -91,13 +94,13 @@ impl App {
         };
         let views = html! {
             <>
-                <Lanes open={shows(PaneTab::Lanes)} view={shown.lanes.clone()}
+                <Lanes open={shows(PaneTab::Lanes)} names={self.names} view={shown.lanes.clone()}
                     peek={shown.clock.peeks.then_some(shown.clock.now)}
                     dispatch={dispatch.clone()} />
                 <Workloads open={shows(PaneTab::Workloads)} workloads={shown.workloads.clone()}
                     selection={self.selection.clone()} dispatch={dispatch.clone()} />
                 <EventLog open={shows(PaneTab::Events)} view={shown.log.clone()}
-                    wanted={self.log.clone()} selection={self.selection.clone()}
+                    names={self.names} wanted={self.log.clone()} selection={self.selection.clone()}
                     now={shown.clock.now} dispatch={dispatch.clone()} />
                 <Console open={shows(PaneTab::Kubectl)} prompts={self.pane.prompts}
                     entries={shown.console.clone()} dispatch={dispatch.clone()} />

@@ -34,6 +34,7 @@ use crate::test_id::TestId;
 use crate::view_models::lanes::{
     ForecastState, Frame, LaneBar, LanesMsg, LanesView, Picture, moment, nanos,
 };
+use crate::view_models::names::Shared;
 use crate::view_models::pane::PaneTab;
 
 /// The height of a row in pixels, as in the style sheet.
@@ -50,6 +51,8 @@ const HOLD: u32 = 400;
 pub(crate) struct LanesProps {
     /// Whether they are in sight.
     pub(crate) open: bool,
+    /// What the names of all nodes share.
+    pub(crate) names: Shared,
     /// What is in sight, and what was chosen.
     pub(crate) view: Rc<LanesView>,
     /// The moment that is looked at, if it is not that of the clock.
@@ -278,7 +281,8 @@ impl Lanes {
         let mut done = true;
         for ((node, group), (rows, first, sight)) in self.groups.iter_mut().zip(shown) {
             if let Some(element) = node.cast::<Element>() {
-                done &= group.show(&element, rows, (view.cursor, first), &sight);
+                let names = ctx.props().names;
+                done &= group.show(&element, rows, (view.cursor, first), &sight, names);
             }
         }
         let link = ctx.link().clone();

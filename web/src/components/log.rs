@@ -20,6 +20,7 @@ use crate::test_id::TestId;
 use crate::text::at;
 use crate::view_models::display::Category;
 use crate::view_models::log::{LogRow, LogView, LogWanted, MOST, SPARE};
+use crate::view_models::names::Shared;
 use crate::view_models::pane::PaneTab;
 use crate::view_models::selection::Selection;
 
@@ -37,6 +38,8 @@ pub(crate) struct EventLogProps {
     pub(crate) wanted: LogWanted,
     /// What is selected.
     pub(crate) selection: Option<Selection>,
+    /// What the names of all nodes share.
+    pub(crate) names: Shared,
     /// What the clock shows: when it is moved, its row is in sight.
     pub(crate) now: Timestamp,
     /// Where messages go.
@@ -294,7 +297,9 @@ impl EventLog {
                 <div class="space" style={format!("height:{height}px")}>
                     { for view.rows.iter().enumerate().map(|(place, row)| {
                         let (selection, dispatch) = (&ctx.props().selection, &ctx.props().dispatch);
-                        event_row(row, ROW * (view.first + place), selection.as_ref(), dispatch)
+                        let names = ctx.props().names;
+                        let top = ROW * (view.first + place);
+                        event_row(row, top, selection.as_ref(), names, dispatch)
                     }) }
                 </div>
             </div>

@@ -8,8 +8,10 @@ use yew::prelude::*;
 
 use crate::components::pane::panel;
 use crate::components::parts::availability::{class, curve, seconds, summary};
+use crate::components::parts::name::name_parts;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
+use crate::view_models::names::Shared;
 use crate::view_models::pane::PaneTab;
 use crate::view_models::selection::Selection;
 use crate::view_models::workloads::{Track, WorkloadsModel};
@@ -119,8 +121,9 @@ fn line(track: &Track, end: Timestamp, props: &WorkloadsProps) -> Html {
     html! {
         <button key={key.to_string()} class="track" data-workload={key.to_string()} {onclick}
             data-selected={selected.to_string()} title={words}>
-            <span class="clip">
-                <span class="ns">{ kind_and_namespace(track) }</span>{ key.name.name() }
+            <span class="clip cut">
+                <span class="ns">{ kind_and_namespace(track) }</span>
+                { name_parts(key.name.name(), Shared::default()) }
             </span>
             <span class={classes!("num", "ready", mood)}>{ number }</span>
             { curve(&track.availability, end) }

@@ -15,6 +15,7 @@ use crate::session::{Gone, MarkKind, StartChange, StartSettings};
 use crate::view_models::board::density::{Density, Detail};
 use crate::view_models::board::patch::{BoardPatch, ZonePatch};
 use crate::view_models::board::{NodeView, PodView, Totals, ZoneView};
+use crate::view_models::caption::Caption;
 use crate::view_models::console::{Drain, Entry, Outcome, Printed};
 use crate::view_models::display::{Category, RowText};
 use crate::view_models::import_report::{
@@ -63,7 +64,8 @@ structs! {
         clock, work, selected, board, marked, warnings, inspector, timeline, workloads, log, lanes,
         console, compared, kept, start, long_start,
     }
-    ClockView { now, home, reached, peeks, wall_clock, next, rest }
+    ClockView { now, home, reached, peeks, wall_clock, next, rest, caption }
+    Caption { text, about }
     WorkView {
         start, title, release, node_lifecycle, flags, health_pass, kubelets, descheduler,
         autoscaler, options, can_undo, can_redo, branch, branches, breakpoints, story, hidden,
@@ -104,7 +106,7 @@ structs! {
     InspectedPods { group, pods, gone, total }
     InspectedResources { view, signals, flags, release, now }
     InspectedZone { key, rates, now }
-    Overview { is_first_minute, totals, outcomes }
+    Overview { is_first_minute, tried, totals, outcomes }
     Chosen { subject, text, forecast, causes }
     ChosenArea { objects, area, only_record, place }
     Frame { rows, time }

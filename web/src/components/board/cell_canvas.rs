@@ -12,8 +12,18 @@ use crate::theme::Theme;
 use crate::view_models::board::NodeView;
 use crate::view_models::board::mark::{Mark, NO_POD, Tone, mark_of};
 
-/// From one cell to the next, in pixels.
-pub(super) const PITCH: usize = 14;
+/// From one cell to the next, as they are drawn.
+const PITCH: usize = 14;
+/// The same in a zone of many nodes, so that all zones are in sight.
+const SMALL: usize = 6;
+/// A zone of more nodes than these has small cells.
+const MANY_NODES: usize = 900;
+
+/// From one cell to the next in a zone of so many nodes, in pixels.
+pub(super) fn pitch(nodes: usize) -> usize {
+    if nodes > MANY_NODES { SMALL } else { PITCH }
+}
+
 /// Half of the size of a mark, in pixels.
 const HALF: f64 = 4.5;
 
@@ -61,8 +71,10 @@ pub(super) fn paint(canvas: &HtmlCanvasElement, nodes: &[Rc<NodeView>], columns:
     else {
         return;
     };
+    let pixels = |number: usize| f64::from(u32::try_from(number).unwrap_or_default());
+    let drawn = f64::from(scale) * pixels(pitch(nodes.len())) / pixels(PITCH);
     // A canvas of no size is not scaled, and nothing is seen of it.
-    let _ = context.scale(f64::from(scale), f64::from(scale));
+    let _ = context.scale(drawn, drawn);
     let places = || nodes.iter().enumerate().map(|(index, node)| (middle(index, columns), node));
     let half = f64::from(u32::try_from(PITCH).unwrap_or_default()) / 2.0 - 0.5;
     let tainted = |node: &NodeView| node.taints.iter().any(Taint::is_no_execute);

@@ -8,7 +8,7 @@ use taintlab_core::api::NodeName;
 use web_sys::{HtmlCanvasElement, HtmlElement};
 use yew::prelude::*;
 
-use super::cell_canvas::{self, PITCH};
+use super::cell_canvas::{self, pitch};
 use crate::browser::{self, Resized};
 use crate::focus;
 use crate::messages::{Dispatch, Msg};
@@ -109,7 +109,7 @@ impl Component for Cells {
     fn update(&mut self, ctx: &Context<Self>, msg: Self::Message) -> bool {
         match msg {
             CellsMsg::Width(width) => {
-                let columns = Some((width / PITCH).max(1));
+                let columns = Some((width / pitch(ctx.props().zone.nodes.len())).max(1));
                 std::mem::replace(&mut self.columns, columns) != columns
             }
             CellsMsg::Colours => true,
@@ -128,11 +128,12 @@ impl Component for Cells {
         let count = zone.nodes.len();
         let is_laid_out = self.columns.is_some();
         let columns = self.columns.unwrap_or(count).max(1);
-        let height = count.div_ceil(columns) * PITCH;
+        let pitch = pitch(count);
+        let height = count.div_ceil(columns) * pitch;
         let at = {
             let zone = zone.clone();
             move |event: &MouseEvent| {
-                let pixels = |offset: i32| usize::try_from(offset).ok().map(|it| it / PITCH);
+                let pixels = |offset: i32| usize::try_from(offset).ok().map(|it| it / pitch);
                 let (x, y) = (pixels(event.offset_x())?, pixels(event.offset_y())?);
                 let index = y * columns + x;
                 (x < columns && index < zone.nodes.len()).then_some(index)
@@ -152,8 +153,8 @@ impl Component for Cells {
             })
         };
         let place = |index: usize| {
-            let (x, y) = (index % columns * PITCH, index / columns * PITCH);
-            format!("left:{x}px;top:{y}px")
+            let (x, y) = (index % columns * pitch, index / columns * pitch);
+            format!("left:{x}px;top:{y}px;width:{pitch}px;height:{pitch}px")
         };
         let position = |name: &NodeName| zone.nodes.iter().position(|node| node.name == *name);
         let marked = selected.as_ref().and_then(position);
@@ -174,7 +175,7 @@ impl Component for Cells {
                 }
                 if let Some((index, node)) = tip {
                     <div class="celltip" aria-hidden="true" data-testid={TestId::CellTip}
-                        style={tip_place(index, columns)}>{ node.line() }</div>
+                        style={tip_place(index, columns, pitch)}>{ node.line() }</div>
                 }
             </div>
         }
@@ -256,9 +257,9 @@ impl Cells {
 }
 
 /// Below the cell, and not over the edge.
-fn tip_place(index: usize, columns: usize) -> String {
-    let width = columns * PITCH;
-    let x = (index % columns * PITCH).min(width.saturating_sub(TIP));
-    let y = (index / columns + 1) * PITCH + 4;
+fn tip_place(index: usize, columns: usize, pitch: usize) -> String {
+    let width = columns * pitch;
+    let x = (index % columns * pitch).min(width.saturating_sub(TIP));
+    let y = (index / columns + 1) * pitch + 4;
     format!("left:{x}px;top:{y}px")
 }
