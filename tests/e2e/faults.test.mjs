@@ -13,6 +13,7 @@ import {
   scrubTo,
   seconds,
   selectPod,
+  showView,
   taint,
   until,
 } from "./support/page.mjs";
@@ -100,6 +101,7 @@ playgroundTest("a node is shut down, loses power and starts again, by mouse", as
   const button = (name) => inspector.getByRole("button", { name, exact: true });
   await button("Shut down").click();
   await inspector.getByTestId("shutting-down").getByText("It is shutting down").waitFor();
+  await showView(page, "events");
   await page.getByTestId("log").getByText("Shutdown manager detected shutdown event").waitFor();
   await button("Cut power").click();
   await inspector.getByTestId("unreachable").getByText("It is off").waitFor();

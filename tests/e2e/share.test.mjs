@@ -17,6 +17,7 @@ import {
   runToEnd,
   scrubTo,
   seconds,
+  showView,
   storedWith,
   taint,
   until,
@@ -171,6 +172,7 @@ playgroundTest("Back and Forward lead through what was shown", async ({ page }) 
   await addressIs(page, /^#s=three-effects/);
   await page.goBack();
   await titleIs(first);
+  await showView(page, "events");
   await page.getByTestId("log").getByText("example.com/x").first().waitFor();
   await page.goForward();
   await titleIs(second);

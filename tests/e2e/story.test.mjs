@@ -7,7 +7,16 @@ import axe from "axe-core";
 
 import { playgroundTest } from "./support/browser.mjs";
 import { keyboard, mouse, touch } from "./support/hands.mjs";
-import { loadScenario, now, ready, runToEnd, scrubTo, seconds, until } from "./support/page.mjs";
+import {
+  loadScenario,
+  now,
+  ready,
+  runToEnd,
+  scrubTo,
+  seconds,
+  showView,
+  until,
+} from "./support/page.mjs";
 
 const TAKEN = {
   closed: true,
@@ -35,15 +44,13 @@ for (const hand of [mouse, keyboard, touch]) {
   const options = { ...SAMPLE, context: hand.context };
   playgroundTest(`each question is one step from its answer, by ${hand.name}`, options, async ({ page }) => {
     await ready(page);
+    // Of the cluster in sight: the answer stands above the board, and in the lanes.
     await hand(page).press(page.getByTestId("question-node"));
-    await story(page).getByText("1 of 7").waitFor();
-    // The answer is there, and the way through it beside.
-    const answer = story(page).getByTestId("story-answer");
-    await answer.getByText(/only then are they replaced/).waitFor();
-    await story(page).getByText("Step through it").waitFor();
-    assert.equal(await now(page), seconds(60));
-    await inAddress(page, "service-in-an-outage");
-    await page.goBack();
+    const caption = page.getByTestId("caption");
+    await caption.getByText(/^1m0.*: worker-1 is tainted\. report.* goes now, because/).waitFor();
+    await page.getByTestId("lanes").locator("[data-forecast][data-state=counting]").first().waitFor();
+    await page.getByTestId("undo").click();
+    await hand(page).press(page.getByTestId("home"));
     await page.getByTestId("questions").waitFor();
     await hand(page).press(page.getByTestId("question-why"));
     await story(page).getByText("1 of 4").waitFor();
@@ -251,6 +258,7 @@ playgroundTest(
     await command(page, "timeline leave out evictions");
     await page.locator('.kind.evict[aria-pressed="false"]').waitFor();
     await command(page, "event log show decisions");
+    await showView(page, "events");
     const log = page.getByTestId("log");
     await log.getByRole("button", { name: "Decisions", pressed: true }).waitFor();
     await log.locator('.ev[data-category="fact"]').first().waitFor();

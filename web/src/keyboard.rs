@@ -11,6 +11,7 @@ use crate::focus::Place;
 use crate::messages::{Dialog, Msg, Source};
 use crate::test_id::TestId;
 use crate::view_models::lanes::{LanesMsg, Move};
+use crate::view_models::pane::{PaneMsg, PaneTab};
 
 /// Where a key means something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,7 +134,9 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
     page(&["A"], "Create a node", || Msg::Open(Dialog::CreateNode)),
     page(&["P"], "Create a pod", || Msg::Open(Dialog::CreatePod("".into()))),
     page(&["W"], "Warnings", || Msg::Open(Dialog::Warnings(None))),
-    page(&["L"], "Lanes in full height, or not", || Msg::Lanes(LanesMsg::ToggleFull)),
+    page(&["L", "1"], "Lanes; again: in full height, or not", || Msg::Pane(PaneMsg::Lanes)),
+    page(&["2"], "Workloads", || Msg::Pane(PaneMsg::Show(PaneTab::Workloads))),
+    page(&["3"], "Event log", || Msg::Pane(PaneMsg::Show(PaneTab::Events))),
     page(&["F"], "All of the time on the lanes", || Msg::Lanes(LanesMsg::Fit)),
     page(&["U"], "Run until a condition is met, or back to it", || {
         Msg::Open(Dialog::Until("".into()))
@@ -143,7 +146,7 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
     page(&["R"], "Report: which failure hurts most, and what would help", || {
         Msg::Open(Dialog::Report)
     }),
-    page(&["K"], "kubectl", || Msg::OpenConsole(true)),
+    page(&["K", "4"], "kubectl", || Msg::Pane(PaneMsg::Prompt)),
     page(&["H"], "Share a link", || Msg::Open(Dialog::Share)),
     page(&["M"], "Bookmarks: note this moment", || Msg::Open(Dialog::Bookmarks)),
     page(&["O"], "Tell the bookmarks as a story", || Msg::Tell(Some(0))),
@@ -158,6 +161,7 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
     page(&[], "Keep this run to compare later ones with", || Msg::SetBaseline),
     page(&[PALETTE], "All commands, also from a field", || Msg::Open(Dialog::Palette)),
     page(&["D"], "The board as cards, rows or cells", || Msg::NextDensity),
+    page(&[], "Fold nodes on which nothing happens, or show them", || Msg::ToggleFine),
     page(&["/"], "Find a node or a pod", || Msg::Focus(TestId::Find)),
     page(&["T"], "Light, dark or as the system", || Msg::NextTheme),
     page(&["Esc"], "To the board; from there, close the inspector", || Msg::Escape),
@@ -199,7 +203,7 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
     there(Where::Console, &["Tab"], "Complete the word"),
     there(Where::Console, &["↑", "↓"], "Earlier and later lines"),
     there(Where::Console, &["Shift Enter"], "Begin another line"),
-    there(Where::Console, &["Esc"], "Close the console"),
+    there(Where::Console, &["Esc"], "Back to the tab before"),
     there(Where::Dialog, &["Esc"], "Close it, as the browser’s Back does"),
 ];
 

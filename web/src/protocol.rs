@@ -26,6 +26,7 @@ use crate::saved::SavedWork;
 use crate::session::{MarkKind, StartChange};
 use crate::view_models::board::density::{Density, Detail};
 use crate::view_models::board::patch::BoardPatch;
+use crate::view_models::caption::Caption;
 use crate::view_models::console::Entry;
 use crate::view_models::import_report::{Listed, Listing, ReadView};
 use crate::view_models::inspector_model::InspectorModel;
@@ -416,6 +417,8 @@ pub(crate) struct ClockView {
     pub(crate) next: Option<(Timestamp, String)>,
     /// What there is to say when nothing is due.
     pub(crate) rest: Rest,
+    /// What just happened; none before anything was done.
+    pub(crate) caption: Option<Caption>,
 }
 
 /// What there is to say when nothing is due.

@@ -3,6 +3,7 @@
 pub(crate) mod about;
 pub(crate) mod announcement;
 pub(crate) mod board;
+pub(crate) mod caption;
 pub(crate) mod console;
 pub(crate) mod display;
 pub(crate) mod import_report;
@@ -10,6 +11,8 @@ pub(crate) mod incident;
 pub(crate) mod inspector_model;
 pub(crate) mod lanes;
 pub(crate) mod log;
+pub(crate) mod names;
+pub(crate) mod pane;
 pub(crate) mod report;
 pub(crate) mod runs;
 pub(crate) mod selection;

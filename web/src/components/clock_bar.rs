@@ -91,42 +91,45 @@ fn controls(props: &ClockBar<'_>) -> Html {
 }
 
 fn next(props: &ClockBar<'_>) -> Html {
-    let words = match &props.clock.next {
-        Some((next_at, next)) => html! {
-            <>
-                <span class="muted">{ "Next" }</span><b class="num">{ at(*next_at) }</b>
-                <span class="clip" title={next.clone()}>{ next.clone() }</span>
-            </>
-        },
+    let (whole, words) = match &props.clock.next {
+        Some((next_at, next)) => (
+            format!("Next {}: {next}", at(*next_at)),
+            html! {
+                <>
+                    <span class="muted">{ "Next " }</span><b class="num">{ at(*next_at) }</b>{ " " }
+                    <span>{ next.clone() }</span>
+                </>
+            },
+        ),
         None => rest(props),
     };
-    html! { <div class="nextup" data-testid={TestId::Next}>{ words }</div> }
+    html! {
+        <div class="nextup" title={whole} data-testid={TestId::Next}><p>{ words }</p></div>
+    }
 }
 
 /// How it ended; each part selects the pods that it speaks of.
-fn rest(props: &ClockBar<'_>) -> Html {
+fn rest(props: &ClockBar<'_>) -> (String, Html) {
     match &props.clock.rest {
-        Rest::Hint(hint) => html! {
-            <span class="muted clip" title={hint.clone()}>{ hint.clone() }</span>
-        },
-        Rest::Ended(at, parts) => html! {
+        Rest::Hint(hint) => (hint.clone(), html! { <span class="muted">{ hint.clone() }</span> }),
+        Rest::Ended(at, parts) => {
+            let texts: Vec<&str> = parts.iter().map(|(text, _)| text.as_str()).collect();
+            let words = html! {
             <>
                 <span class="muted">{ at.clone() }</span>
                 { for parts.iter().map(|(text, selection)| {
                     let Some(selection) = selection.clone() else {
-                        return html! { <span class="clip">{ text.clone() }</span> };
+                        return html! { <>{ " " }<span>{ text.clone() }</span></> };
                     };
                     let onclick = props.dispatch.reform(move |_: MouseEvent| {
                         Msg::Select(Some(selection.clone()))
                     });
-                    html! {
-                        <button class="ending clip" title={text.clone()} {onclick}>
-                            { text.clone() }
-                        </button>
-                    }
+                    html! { <>{ " " }<button class="ending" {onclick}>{ text.clone() }</button></> }
                 }) }
             </>
-        },
+            };
+            (format!("{at} {}", texts.join(" ")), words)
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use yew::prelude::*;
 use self::row::{ROW, event_row};
 use self::sizes::{Part, SIZES_KEY, Sizes};
 use crate::browser;
+use crate::components::pane::panel;
 use crate::components::parts::icon;
 use crate::components::parts::splitter::Splitter;
 use crate::messages::{Dispatch, Msg};
@@ -19,6 +20,8 @@ use crate::test_id::TestId;
 use crate::text::at;
 use crate::view_models::display::Category;
 use crate::view_models::log::{LogRow, LogView, LogWanted, MOST, SPARE};
+use crate::view_models::names::Shared;
+use crate::view_models::pane::PaneTab;
 use crate::view_models::selection::Selection;
 
 /// The height of the names of the columns, as in the style sheet.
@@ -27,12 +30,16 @@ const HEAD: usize = 20;
 /// Properties of [`EventLog`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct EventLogProps {
+    /// Whether it is in sight.
+    pub(crate) open: bool,
     /// What is seen of it.
     pub(crate) view: Rc<LogView>,
     /// Which rows are to be shown.
     pub(crate) wanted: LogWanted,
     /// What is selected.
     pub(crate) selection: Option<Selection>,
+    /// What the names of all nodes share.
+    pub(crate) names: Shared,
     /// What the clock shows: when it is moved, its row is in sight.
     pub(crate) now: Timestamp,
     /// Where messages go.
@@ -45,8 +52,6 @@ pub(crate) enum LogMsg {
     Scrolled,
     /// The text to look for was changed.
     Filter(String),
-    /// The log is to be opened or closed.
-    ToggleOpen,
     /// A part of it is to be so many pixels wide or high.
     Resize(Part, i32),
     /// The row at that place, counted among those that are shown, is to be read in full.
@@ -57,7 +62,6 @@ pub(crate) enum LogMsg {
 pub(crate) struct EventLog {
     /// What is looked for; the session says which rows that are.
     wanted: LogWanted,
-    open: bool,
     top: usize,
     height: usize,
     node: NodeRef,
@@ -73,7 +77,6 @@ impl Component for EventLog {
     fn create(_: &Context<Self>) -> Self {
         Self {
             wanted: LogWanted::default(),
-            open: true,
             top: 0,
             height: 400,
             node: NodeRef::default(),
@@ -107,10 +110,6 @@ impl Component for EventLog {
                 self.ask(ctx);
                 return moved;
             }
-            LogMsg::ToggleOpen => {
-                self.open = !self.open;
-                return true;
-            }
             LogMsg::Resize(part, size) => {
                 self.sizes.set(part, size);
                 // It is only a convenience.
@@ -130,12 +129,14 @@ impl Component for EventLog {
     }
 
     fn view(&self, ctx: &Context<Self>) -> Html {
+        let (id, tab) = panel(PaneTab::Events);
         html! {
-            <section class="log" aria-label="Event log" data-testid={TestId::Log}
-                data-open={self.open.to_string()} style={self.sizes.style()}>
-                if self.open { { self.splitter(ctx, Part::Log, "Height of the event log") } }
+            <section class="view log" role="tabpanel" {id} aria-labelledby={tab}
+                data-testid={TestId::Log} hidden={!ctx.props().open} style={self.sizes.style()}>
                 { self.bar(ctx) }
-                if self.open { { self.rows(ctx) }{ self.read(ctx) } }
+                if ctx.props().open {
+                    <div class="viewbody">{ self.rows(ctx) }{ self.read(ctx) }</div>
+                }
             </section>
         }
     }
@@ -212,26 +213,19 @@ impl EventLog {
         let selected = self.wanted.only_selected;
         html! {
             <div class="bar">
-                <button class="btn quiet small" aria-expanded={self.open.to_string()}
-                    onclick={link.callback(|_| LogMsg::ToggleOpen)}>
-                    <h2>{ "Events" }</h2>
-                    <span class="muted num">{ ctx.props().view.passed }</span>
-                </button>
-                if self.open {
-                    <span class="seg" role="group" aria-label="Kinds of rows">
-                        { toggle(Category::Event, "Events", "Kubernetes Events, as kubectl shows them") }
-                        { toggle(Category::Change, "Changes", "What you and the scenario did") }
-                        { toggle(Category::Fact, "Decisions", "What the controllers decided and asked for") }
-                    </span>
-                    <button class={classes!("btn", "small", selected.then_some("on"))}
-                        aria-pressed={selected.to_string()}
-                        disabled={ctx.props().selection.is_none() && !selected}
-                        onclick={dispatch.reform(|_: MouseEvent| Msg::ToggleLogSelected)}>
-                        { "Only selected" }</button>
-                    <span class="grow"></span>
-                    <input type="search" placeholder="Filter" aria-label="Filter events"
-                        {oninput} />
-                }
+                <span class="seg" role="group" aria-label="Kinds of rows">
+                    { toggle(Category::Event, "Events", "Kubernetes Events, as kubectl shows them") }
+                    { toggle(Category::Change, "Changes", "What you and the scenario did") }
+                    { toggle(Category::Fact, "Decisions",
+                        "What the controllers decided and asked for") }
+                </span>
+                <button class={classes!("btn", "small", selected.then_some("on"))}
+                    aria-pressed={selected.to_string()}
+                    disabled={ctx.props().selection.is_none() && !selected}
+                    onclick={dispatch.reform(|_: MouseEvent| Msg::ToggleLogSelected)}>
+                    { "Only selected" }</button>
+                <span class="grow"></span>
+                <input type="search" placeholder="Filter" aria-label="Filter events" {oninput} />
             </div>
         }
     }
@@ -239,8 +233,7 @@ impl EventLog {
     fn splitter(&self, ctx: &Context<Self>, part: Part, label: &'static str) -> Html {
         let onchange = ctx.link().callback(move |size| LogMsg::Resize(part, size));
         html! {
-            <Splitter {label} value={self.sizes.get(part)} range={part.size().1}
-                upper={part == Part::Log} {onchange} />
+            <Splitter {label} value={self.sizes.get(part)} range={part.size().1} {onchange} />
         }
     }
 
@@ -304,7 +297,9 @@ impl EventLog {
                 <div class="space" style={format!("height:{height}px")}>
                     { for view.rows.iter().enumerate().map(|(place, row)| {
                         let (selection, dispatch) = (&ctx.props().selection, &ctx.props().dispatch);
-                        event_row(row, ROW * (view.first + place), selection.as_ref(), dispatch)
+                        let names = ctx.props().names;
+                        let top = ROW * (view.first + place);
+                        event_row(row, top, selection.as_ref(), names, dispatch)
                     }) }
                 </div>
             </div>

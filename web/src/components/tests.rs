@@ -24,6 +24,7 @@ use crate::view_models::board::BoardModel;
 use crate::view_models::board::density::Detail;
 use crate::view_models::display;
 use crate::view_models::log::LogRow;
+use crate::view_models::names::Shared;
 use crate::view_models::selection::Selection;
 
 async fn html<C>(props: C::Properties) -> String
@@ -103,6 +104,8 @@ async fn a_node_shows_taints_and_pods_and_marks_what_is_selected() {
     let (_, model) = tainted();
     let selection = Some(Selection::Pod(pod("ten")));
     let props = |detail| NodeCardProps {
+        names: Shared::default(),
+        dispatch: Callback::noop(),
         node: model.node("n").unwrap().clone(),
         detail,
         marked: Default::default(),

@@ -14,7 +14,7 @@ use crate::view_models::ViewModels;
 use crate::view_models::board::density::Detail;
 use crate::view_models::lanes::{
     Chosen, ChosenArea, ForecastState, Frame, LaneRows, LanesMsg, LanesView, LanesWindow, Move,
-    Picture, Room, View, Wanted, area, end, pieces, selection_of, window,
+    Picture, View, Wanted, area, end, pieces, selection_of, window,
 };
 
 /// A picture has at most so many rows.
@@ -22,7 +22,7 @@ const MOST_OF_PICTURE: usize = 2_000;
 
 /// The lanes as they are looked at.
 pub(super) struct Lanes {
-    room: Room,
+    in_sight: bool,
     wanted: Wanted,
     rows: LaneRows,
     view: View,
@@ -57,7 +57,7 @@ impl Default for Lanes {
     fn default() -> Self {
         let (from, to) = (Timestamp::ZERO, Timestamp::from_secs(60));
         Self {
-            room: Room::default(),
+            in_sight: false,
             wanted: Wanted::default(),
             rows: LaneRows::default(),
             view: View { first: 0, rows: 0, pixels: 600, from, to },
@@ -104,7 +104,7 @@ impl Lanes {
 impl Host {
     /// What of the lanes is in sight, as things are now.
     pub(super) fn look_at_lanes(&mut self) {
-        if self.lanes.room == Room::Closed {
+        if !self.lanes.in_sight {
             return;
         }
         let lanes = &mut self.lanes;
@@ -150,7 +150,7 @@ impl Host {
 
     /// How it is about the forecast.
     pub(super) fn forecast_state(&self) -> ForecastState {
-        if self.lanes.room == Room::Closed || self.playing || self.session.is_peeking() {
+        if !self.lanes.in_sight || self.playing || self.session.is_peeking() {
             return ForecastState::Done;
         }
         match self.session.forecast_part() {
@@ -188,7 +188,7 @@ impl Host {
 
     pub(super) fn on_lanes(&mut self, msg: LanesMsg, narrow: bool) {
         match msg {
-            LanesMsg::Room(room) => self.give_room(room),
+            LanesMsg::Show(show) => self.show_lanes(show),
             LanesMsg::Look(first, rows, pixels) => {
                 let view = &mut self.lanes.view;
                 (view.first, view.rows, view.pixels) = (first, rows, pixels.max(1));
@@ -242,7 +242,7 @@ impl Host {
             LanesMsg::PeekAt(at) => self.peek(at),
             LanesMsg::Peek(None) => self.end_peek(),
             // What the page does by itself.
-            LanesMsg::ToggleFull | LanesMsg::Peek(Some(_)) | LanesMsg::PeekNow => {}
+            LanesMsg::Peek(Some(_)) | LanesMsg::PeekNow => {}
             LanesMsg::Choose(subject, at) => {
                 self.end_peek();
                 self.put_cursor_on(&subject);
@@ -269,9 +269,9 @@ impl Host {
         self.look_at_lanes();
     }
 
-    fn give_room(&mut self, room: Room) {
-        self.lanes.room = room;
-        if room == Room::Closed {
+    fn show_lanes(&mut self, show: bool) {
+        self.lanes.in_sight = show;
+        if !show {
             self.end_peek();
         }
     }

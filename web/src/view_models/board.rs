@@ -96,6 +96,17 @@ impl NodeView {
         self.exists && self.ready == ConditionStatus::True
     }
 
+    /// Whether nothing happens on it that somebody would look for.
+    pub(crate) fn is_fine(&self) -> bool {
+        let well = self.counts.health(PodHealth::Ready) + self.counts.health(PodHealth::Succeeded);
+        self.is_ready()
+            && self.unreachable.is_none()
+            && self.gone_count == 0
+            && !self.taints.iter().any(Taint::is_no_execute)
+            && self.counts.verdict(PodVerdict::Stays) == self.pod_count
+            && well == self.pod_count
+    }
+
     /// As in the column STATUS of `kubectl get nodes`.
     pub(crate) fn status(&self) -> &'static str {
         match (&self.ready, self.unschedulable) {
@@ -156,6 +167,27 @@ pub(crate) struct Board {
     pub(crate) pending: Vec<Rc<PodView>>,
     /// How many there are.
     pub(crate) totals: Totals,
+}
+
+/// A board of fewer nodes than these is in sight as a whole.
+const FEW_NODES: usize = 5;
+
+impl Board {
+    /// Whether something happens on a board that is larger than what is in sight, so that nodes
+    /// on which nothing does are folded.
+    pub(crate) fn folds(&self) -> bool {
+        let counts = &self.totals.counts;
+        let happens = PodVerdict::ALL
+            .into_iter()
+            .any(|verdict| verdict != PodVerdict::Stays && counts.verdict(verdict) > 0);
+        let lost = || {
+            self.zones
+                .iter()
+                .flat_map(|zone| &zone.nodes)
+                .any(|node| node.exists && (!node.is_ready() || node.unreachable.is_some()))
+        };
+        self.totals.nodes >= FEW_NODES && (happens || lost())
+    }
 }
 
 /// The key of the zone of pods whose node does not exist.

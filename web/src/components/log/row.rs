@@ -2,10 +2,12 @@
 
 use yew::prelude::*;
 
+use crate::components::parts::name::{cut_name, name_parts};
 use crate::messages::{Dispatch, Msg};
 use crate::text::at;
 use crate::view_models::display::Category;
 use crate::view_models::log::LogRow;
+use crate::view_models::names::Shared;
 use crate::view_models::selection::Selection;
 
 /// The height of a row in pixels, as in the style sheet.
@@ -16,6 +18,7 @@ pub(crate) fn event_row(
     row: &LogRow,
     top: usize,
     selection: Option<&Selection>,
+    names: Shared,
     dispatch: &Dispatch,
 ) -> Html {
     let text = row.text.clone();
@@ -24,6 +27,12 @@ pub(crate) fn event_row(
         Category::Event => "event",
         Category::Change => "change",
         Category::Fact => "fact",
+    };
+    let object = match text.object.split_once('/') {
+        Some((kind, name)) if kind == "node" => {
+            html! { <span class="cut"><span>{ "node/" }</span>{ name_parts(name, names) }</span> }
+        }
+        _ => cut_name(&text.object, Shared::default()),
     };
     let selects = text.selects;
     let to = row.at;
@@ -37,7 +46,7 @@ pub(crate) fn event_row(
             <span class="t">{ at(row.at) }</span>
             <span class="ty">{ text.type_ }</span>
             <span class="r" title={text.reason.clone()}>{ text.reason }</span>
-            <span class="o" title={text.object.clone()}>{ text.object }</span>
+            <span class="o" title={text.object.clone()}>{ object }</span>
             <span class="m" title={text.message.clone()}>{ text.message }</span>
             <span class="c" title={text.component}>{ text.component }</span>
         </button>
