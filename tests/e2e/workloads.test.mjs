@@ -194,7 +194,7 @@ playgroundTest(
       await page.getByTestId("verdict").innerText(),
       /Stuck Terminating until its kubelet is back/,
     );
-    await page.getByRole("button", { name: "Force", exact: true }).click();
+    await page.getByRole("button", { name: "Force delete", exact: true }).click();
     await stuck.waitFor({ state: "detached" });
     await until(page, async () =>
       assert.equal(

@@ -12,6 +12,7 @@ pub(crate) mod lanes;
 pub(crate) mod log;
 pub(crate) mod report;
 pub(crate) mod runs;
+pub(crate) mod search;
 pub(crate) mod selection;
 pub(crate) mod timeline;
 pub(crate) mod warning_marks;

@@ -30,7 +30,7 @@ pub(crate) const KINDS: [(ExportKind, &str, &str); 5] = [
     (
         ExportKind::Incident,
         "Incident, Markdown",
-        "What happened until now, event by event: “at 0:50 …”.",
+        "What happened until now, event by event: “at 50s …”.",
     ),
 ];
 

@@ -253,7 +253,7 @@ fn actions(props: &PodPanelProps) -> Html {
                 { icon::bin() }{ "Delete" }
             </button>
             <button class="btn small danger" title="kubectl delete --force --grace-period=0"
-                onclick={delete(true)}>{ "Force" }</button>
+                onclick={delete(true)}>{ "Force delete" }</button>
         </>
     }
 }
