@@ -183,7 +183,7 @@ const TOUR = {
       await open(page, hand, "A service loses a node");
       await page.keyboard.press("e");
       const web = page.locator('[data-workload="deployment/shop/web"]');
-      await web.getByText("replica-s").waitFor();
+      await web.getByText("replica-seconds").waitFor();
       const states = await web
         .locator(".curve rect")
         .evaluateAll((found) => found.map((part) => part.getAttribute("class")));

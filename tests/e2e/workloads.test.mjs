@@ -108,7 +108,7 @@ playgroundTest(
     // Where nothing happens, replica-seconds are lost nevertheless.
     assert.match(
       await track(page, "deployment/default/web").locator(".lost").innerText(),
-      /^16 replica-s$/,
+      /^16 replica-seconds$/,
     );
     // Back in time it has printed less.
     await passTo(page, seconds(66));
@@ -282,7 +282,7 @@ playgroundTest("a workload is scaled, and two runs are compared", async ({ page 
   await passTo(page, seconds(600));
   const web = track(page, "deployment/default/web");
   const lost = async () => (await web.locator(".lost").innerText()).trim();
-  assert.match(await lost(), /^\d+(\.\d)? replica-s$/);
+  assert.match(await lost(), /^\d+(\.\d)? replica-seconds$/);
   const before = await lost();
   await page.getByTestId("keep-run").click();
   await until(page, async () => assert.equal(await lost(), `${before} (${before})`));

@@ -108,7 +108,8 @@ export function playgroundTest(name, options, body) {
 
 /** A profile with one page. */
 async function newProfile(options) {
-  const context = await browser.newContext(options);
+  // Scripts and files are those of the test, unless it is about the service worker.
+  const context = await browser.newContext({ serviceWorkers: "block", ...options });
   context.setDefaultTimeout(PATIENCE);
   const problems = [];
   // Every tab: the tests open more, and the page may.

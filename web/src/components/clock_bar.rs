@@ -155,7 +155,7 @@ fn ways(props: &ClockBar<'_>) -> Html {
         <>
             <button class="btn small" onclick={until}
                 title="Run until a condition is met, or back to it (U)"
-                data-testid={TestId::UntilOpen}>{ format!("Until …{stops}") }</button>
+                data-testid={TestId::UntilOpen}>{ format!("Run until…{stops}") }</button>
             <button class="btn small" title={branch} data-testid={TestId::BranchesOpen}
                 onclick={props.dispatch.reform(|_: MouseEvent| Msg::Open(Dialog::Branches))}>
                 { icon::fork() }

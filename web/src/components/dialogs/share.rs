@@ -93,7 +93,7 @@ fn link(made: &LinkMade, hide: bool, dispatch: &Dispatch) -> Html {
             </div>
             if !made.contents.is_empty() {
                 <section class="stack">
-                    <h3>{ "In it" }</h3>
+                    <h3>{ "Contains" }</h3>
                     <ul class="contents" data-testid={TestId::ShareContents}>
                         { for made.contents.iter().map(|what| html! { <li>{ what }</li> }) }
                     </ul>
