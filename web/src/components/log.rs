@@ -156,7 +156,9 @@ impl Component for EventLog {
     }
 
     fn rendered(&mut self, ctx: &Context<Self>, _: bool) {
-        if self.focuses && let Some(stop) = self.stop {
+        if self.focuses
+            && let Some(stop) = self.stop
+        {
             let row = format!("{} .ev[data-place=\"{stop}\"]", TestId::Log.selector());
             self.focuses = browser::find(&row).is_none();
             browser::focus(&row);

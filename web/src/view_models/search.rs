@@ -42,9 +42,7 @@ pub(crate) fn ranked(search: &str, entries: &[Entry<'_>]) -> Vec<usize> {
     }
     let texts: Vec<Vec<(f64, Vec<String>)>> = entries
         .iter()
-        .map(|entry| {
-            entry.iter().map(|(weight, text)| (*weight, words(text).collect())).collect()
-        })
+        .map(|entry| entry.iter().map(|(weight, text)| (*weight, words(text).collect())).collect())
         .collect();
     let mut scores = vec![0.0; entries.len()];
     for word in &asked {

@@ -27,11 +27,7 @@ pub(crate) const KINDS: [(ExportKind, &str, &str); 5] = [
         "Scenario file",
         "The initial state and every change with its time: it replays the same run.",
     ),
-    (
-        ExportKind::Incident,
-        "Incident, Markdown",
-        "The events until now, one a line: “at 50s …”.",
-    ),
+    (ExportKind::Incident, "Incident, Markdown", "The events until now, one a line: “at 50s …”."),
 ];
 
 /// What there is a picture of: what, name, and what it is for.

@@ -37,9 +37,8 @@ pub(crate) fn Scenarios(props: &ScenariosProps) -> Html {
             typed.set(input.value());
         })
     };
-    let shown = |metadata: &ScenarioMetadata| {
-        tag.as_ref().is_none_or(|tag| metadata.tags.contains(tag))
-    };
+    let shown =
+        |metadata: &ScenarioMetadata| tag.as_ref().is_none_or(|tag| metadata.tags.contains(tag));
     let onlike = {
         let (like, tag, typed) = (like.clone(), tag.clone(), typed.clone());
         Callback::from(move |name: &'static str| {
