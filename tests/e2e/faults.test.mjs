@@ -149,9 +149,9 @@ playgroundTest("a descheduler and an autoscaler are switched on in the settings"
   assert.ok(await page.getByTestId("apply-settings").isDisabled());
   await interval.fill("1m");
   await page.getByTestId("autoscaler").selectOption("worker-1");
-  await page.getByLabel("At most so many nodes of the group").fill("0");
+  await page.getByLabel("Maximum nodes in the group").fill("0");
   await page.getByRole("alert").getByText("must be 1 to 10000").waitFor();
-  await page.getByLabel("At most so many nodes of the group").fill("20");
+  await page.getByLabel("Maximum nodes in the group").fill("20");
   await page.getByTestId("apply-settings").click();
   await page.getByTestId("dialog").waitFor({ state: "detached" });
   await taint(page, "worker-1", { key: "example.com/legacy", effect: "NoSchedule" });

@@ -172,7 +172,7 @@ const HELP = {
       await press();
       await clockIs(page, 5);
     },
-    "Back to what happened before to what is selected": async (page, press) => {
+    "Previous event of the selection": async (page, press) => {
       await taintWorker(page);
       await page.locator('[data-node="worker-1"] > .name').click();
       await page.keyboard.press("e");
@@ -180,7 +180,7 @@ const HELP = {
       await press();
       await until(page, async () => assert.ok((await now(page)) < seconds(330)));
     },
-    "On to what happens next to what is selected": async (page, press) => {
+    "Next event of the selection": async (page, press) => {
       await taintWorker(page);
       await page
         .locator('[data-pod="kube-system/kube-proxy-2"], [data-node="worker-1"] [data-pod]')
@@ -247,7 +247,7 @@ const HELP = {
       await press();
       await page.getByTestId("log").locator(".columns").waitFor();
     },
-    "All of the time on the lanes": async (page, press) => {
+    "Fit everything on the lanes": async (page, press) => {
       const { last } = await atLanes(page);
       const before = await last();
       await page.keyboard.press("+");
@@ -283,7 +283,7 @@ const HELP = {
       await press();
       await page.locator("[data-testid=find]:focus").waitFor();
     },
-    "Light, dark or as the system": async (page, press) => {
+    "Theme: light, dark, system": async (page, press) => {
       const theme = () => page.evaluate(() => document.documentElement.dataset.theme ?? "auto");
       for (const expected of ["light", "dark", "auto"]) {
         await press();

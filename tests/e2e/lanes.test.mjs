@@ -530,7 +530,7 @@ playgroundTest("an edit after going back begins a branch; undo goes back", async
   await page.getByTestId("dialog").waitFor({ state: "detached" });
 
   await page.keyboard.press("c");
-  await page.getByRole("combobox", { name: "Branch of B" }).selectOption("1");
+  // Both branches are chosen and compared without a choice.
   const compared = page.getByTestId("compared");
   await compared.getByText(/They diverge at .*worker-1/).waitFor();
   const evicted = compared.getByRole("row", { name: /default\/web-0 evicted/ });
@@ -576,8 +576,8 @@ playgroundTest(
     await page.getByTestId("end").tap();
 
     await page.getByTestId("compare-open").tap();
-    await page.getByRole("combobox", { name: "Branch of B" }).selectOption("0");
     await page.getByTestId("compared").getByText(/They diverge at 45\.1s/).waitFor();
+    await page.getByTestId("compared").getByRole("columnheader", { name: "main" }).waitFor();
     await close();
 
     await page.getByTestId("share").tap();

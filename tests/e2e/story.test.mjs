@@ -212,8 +212,13 @@ playgroundTest("every command is found and done by keyboard", async ({ page }) =
   await page.keyboard.press("Escape");
   await page.getByTestId("dialog").waitFor({ state: "detached" });
   await page.keyboard.press("ControlOrMeta+Shift+P");
-  await search.fill("no command like this");
-  await page.getByText("No command has all of these words.").waitFor();
+  // Of a name that no command has, the node or the pod is looked for.
+  await search.fill("zzz");
+  await until(page, async () => assert.match(await active(), /^Find “zzz”: a node or a pod/));
+  await search.fill("worker-2");
+  await list.getByRole("option", { name: "Select node worker-2" }).click();
+  await page.getByTestId("inspector").getByRole("heading", { name: "worker-2" }).waitFor();
+  await page.keyboard.press("ControlOrMeta+Shift+P");
   await search.fill("share");
   await list.getByRole("option", { name: /Share a link/ }).click();
   await page.getByRole("dialog", { name: "Share" }).waitFor();
@@ -255,7 +260,7 @@ playgroundTest(
     await command(page, "keep worker-2 no longer");
     await lanes.locator('.lane[data-kind="pinned"]').waitFor({ state: "detached" });
 
-    await command(page, "timeline leave out evictions");
+    await command(page, "timeline hide evictions");
     await page.locator('.kind.evict[aria-pressed="false"]').waitFor();
     await command(page, "event log show decisions");
     await showView(page, "events");
@@ -321,7 +326,7 @@ playgroundTest("marks and pins are reached on a phone", PHONE, async ({ page }) 
   await loadScenario(page, "why-345-seconds");
   const tap = (control) => control.tap();
   assert.equal(await page.locator(".kinds").isVisible(), false);
-  await command(page, "timeline leave out nodes", tap);
+  await command(page, "timeline hide nodes", tap);
   await page.locator('.kind.nodal[aria-pressed="false"]').waitFor({ state: "attached" });
   await page.locator('[data-node="worker-3"] > .name').tap();
   await page.getByTestId("inspector").getByRole("heading", { name: "worker-3" }).waitFor();
@@ -426,7 +431,7 @@ playgroundTest("an incident and an embed are taken along", TAKEN, async ({ page,
   await page.keyboard.press("x");
   const copied = () => page.evaluate(() => navigator.clipboard.readText());
   await page.locator('[data-export="Incident"]').getByRole("button", { name: "Copy" }).click();
-  await until(page, async () => assert.match(await copied(), /- at 0:40: `node\/worker-1`/));
+  await until(page, async () => assert.match(await copied(), /- at 40\.033s: `node\/worker-1`/));
   const embed = page.locator('[data-export="Embed"]');
   await embed.getByRole("button", { name: "Show" }).click();
   await embed.getByTestId("embed-preview").locator("> svg").waitFor();

@@ -194,7 +194,7 @@ const TOUR = {
       await page.keyboard.press("e");
       await page.keyboard.press("2");
       const web = page.locator('[data-workload="deployment/shop/web"]');
-      await web.getByText("replica-s").waitFor();
+      await web.getByText("replica-seconds").waitFor();
       const states = await web
         .locator(".curve rect")
         .evaluateAll((found) => found.map((part) => part.getAttribute("class")));

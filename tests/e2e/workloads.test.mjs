@@ -110,7 +110,7 @@ playgroundTest(
     // Where nothing happens, replica-seconds are lost nevertheless.
     assert.match(
       await track(page, "deployment/default/web").locator(".lost").innerText(),
-      /^16 replica-s$/,
+      /^16 replica-seconds$/,
     );
     // Back in time it has printed less.
     await showView(page, "console");
@@ -198,7 +198,7 @@ playgroundTest(
       await page.getByTestId("verdict").innerText(),
       /Stuck Terminating until its kubelet is back/,
     );
-    await page.getByRole("button", { name: "Force", exact: true }).click();
+    await page.getByRole("button", { name: "Force delete", exact: true }).click();
     await stuck.waitFor({ state: "detached" });
     await until(page, async () =>
       assert.equal(
@@ -289,7 +289,7 @@ playgroundTest("a workload is scaled, and two runs are compared", async ({ page 
   await showView(page, "workloads");
   const web = track(page, "deployment/default/web");
   const lost = async () => (await web.locator(".lost").innerText()).trim();
-  assert.match(await lost(), /^\d+(\.\d)? replica-s$/);
+  assert.match(await lost(), /^\d+(\.\d)? replica-seconds$/);
   const before = await lost();
   await page.getByTestId("keep-run").click();
   await until(page, async () => assert.equal(await lost(), `${before} (${before})`));

@@ -530,10 +530,10 @@ mod tests {
         let parts = [
             "# Why 345 seconds and not 300?",
             "Kubernetes 1.31, 3 nodes, 1 pod. Times count from 2020-01-01T00:00:00Z.",
-            "- at 0:03: *The kubelet of `worker-1` stops.",
-            "- at 0:40: `node/worker-1` NodeNotReady: ",
-            "- at 0:46: *The check after that",
-            "- at 5:45.1: `pod/default/web-0` TaintManagerEviction: Marking for deletion",
+            "- at 3s: *The kubelet of `worker-1` stops.",
+            "- at 40.033s: `node/worker-1` NodeNotReady: ",
+            "- at 46s: *The check after that",
+            "- at 5m45.1s: `pod/default/web-0` TaintManagerEviction: Marking for deletion",
         ];
         let mut from = 0;
         for part in parts {

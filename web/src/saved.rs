@@ -10,7 +10,8 @@ use taintlab_manifest::{Dropped, Extent, redact_commands, redact_scenario};
 
 use crate::files;
 use crate::session::{Branch, Edit, Session, Way};
-use crate::text::count;
+use crate::text::{at, count};
+use crate::view_models::display::command_text;
 use crate::view_models::selection::Selection;
 
 /// The format; another number is of another version of the page. Format 1 had everything in one
@@ -23,6 +24,8 @@ const FORMAT: u32 = 3;
 pub(crate) struct SavedWork {
     /// What it is about.
     pub(crate) title: String,
+    /// What was done: the release, how many edits, and the last of them.
+    pub(crate) done: String,
     /// Whether there is something to undo.
     pub(crate) can_undo: bool,
     /// The edits: a part of a text.
@@ -45,6 +48,7 @@ impl SavedWork {
         };
         Self {
             title: title(&session.timeline().start),
+            done: done(session),
             can_undo: session.can_undo(),
             edits: json(&session.timeline().log.iter().map(Rc::as_ref).collect::<Vec<_>>()),
             branches,
@@ -70,6 +74,20 @@ impl SavedWork {
             self.branches,
         )
     }
+}
+
+/// `Kubernetes 1.35, 2 edits, the last at 1m0s: stop the kubelet of worker-1`.
+fn done(session: &Session) -> String {
+    let log = &session.timeline().log;
+    let release = session.simulator().config().release;
+    let last = log.last().map(|edit| {
+        let what = match edit.commands.as_slice() {
+            [command] => command_text(command),
+            commands => count(commands.len(), "command"),
+        };
+        format!(", the last at {}: {what}", at(edit.at.timestamp()))
+    });
+    format!("Kubernetes {release}, {}{}", count(log.len(), "edit"), last.unwrap_or_default())
 }
 
 /// What the page holds can always be written.

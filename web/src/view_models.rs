@@ -15,6 +15,7 @@ pub(crate) mod names;
 pub(crate) mod pane;
 pub(crate) mod report;
 pub(crate) mod runs;
+pub(crate) mod search;
 pub(crate) mod selection;
 pub(crate) mod timeline;
 pub(crate) mod warning_marks;

@@ -293,6 +293,7 @@ async fn move_old_work(connection: &Connection, notices: &mut Vec<Notice>) -> Op
         let entry = |title: String| Entry {
             id: browser::new_id(),
             title,
+            done: String::new(),
             changed: browser::now(),
             size: text.len(),
             stamp: format!("{}:0", browser::new_id()),
@@ -383,6 +384,7 @@ impl App {
         let entry = Entry {
             id: self.keeping.id.to_string(),
             title: work.title.clone(),
+            done: work.done.clone(),
             name: None,
             changed: browser::now(),
             size: start_size + edits.len(),

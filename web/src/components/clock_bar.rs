@@ -13,7 +13,7 @@ use crate::playback::Speed;
 use crate::protocol::{ClockView, Rest};
 use crate::session::MarkKind;
 use crate::test_id::TestId;
-use crate::text::{at, clock};
+use crate::text::at;
 use crate::view_models::timeline::{TimelineMark, TimelineView};
 
 /// The clock, and what drives it.
@@ -46,7 +46,7 @@ pub(crate) fn clock_bar(props: &ClockBar<'_>) -> Html {
                 <time
                     data-testid={TestId::Clock}
                     data-sim-time-ns={props.clock.now.as_nanos().to_string()}
-                    aria-label="Simulated time">{ clock(props.clock.now) }</time>
+                    aria-label="Simulated time">{ at(props.clock.now) }</time>
                 if props.clock.peeks {
                     <small class="peekbadge">{ "peek: the clock stands still" }</small>
                 } else {
@@ -158,7 +158,7 @@ fn ways(props: &ClockBar<'_>) -> Html {
         <>
             <button class="btn small" onclick={until}
                 title="Run until a condition is met, or back to it (U)"
-                data-testid={TestId::UntilOpen}>{ format!("Until …{stops}") }</button>
+                data-testid={TestId::UntilOpen}>{ format!("Run until…{stops}") }</button>
             <button class="btn small" title={branch} data-testid={TestId::BranchesOpen}
                 onclick={props.dispatch.reform(|_: MouseEvent| Msg::Open(Dialog::Branches))}>
                 { icon::fork() }
@@ -230,7 +230,7 @@ fn timeline(props: &ClockBar<'_>) -> Html {
                 { for props.timeline.noted.iter().map(|place| mark("noted", *place)) }
             </div>
             <input type="range" min="0" max={millis(end)} value={millis(props.clock.now)} step="1"
-                {oninput} aria-label="Time" aria-valuetext={clock(props.clock.now)}
+                {oninput} aria-label="Time" aria-valuetext={at(props.clock.now)}
                     data-testid={TestId::Timeline} />
         </div>
     }

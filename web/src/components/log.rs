@@ -56,6 +56,8 @@ pub(crate) enum LogMsg {
     Resize(Part, i32),
     /// The row at that place, counted among those that are shown, is to be read in full.
     Read(usize),
+    /// The focus goes to the row at that place.
+    Focus(usize),
 }
 
 /// The log.
@@ -68,6 +70,10 @@ pub(crate) struct EventLog {
     sizes: Sizes,
     /// The row that is read in full.
     read: Option<Rc<LogRow>>,
+    /// The row at which the tab key stops, by its place; the row of the clock until one was chosen.
+    stop: Option<usize>,
+    /// Whether the row of the tab key gets the focus once it is painted.
+    focuses: bool,
 }
 
 impl Component for EventLog {
@@ -82,6 +88,8 @@ impl Component for EventLog {
             node: NodeRef::default(),
             sizes: browser::stored(SIZES_KEY).map(|text| Sizes::parse(&text)).unwrap_or_default(),
             read: None,
+            stop: None,
+            focuses: false,
         }
     }
 
@@ -120,6 +128,13 @@ impl Component for EventLog {
                 let view = &ctx.props().view;
                 let row = place.checked_sub(view.first).and_then(|place| view.rows.get(place));
                 self.read = row.cloned();
+                self.stop = row.map(|_| place).or(self.stop);
+                return true;
+            }
+            LogMsg::Focus(place) => {
+                self.stop = Some(place);
+                self.focuses = true;
+                self.show(place);
                 return true;
             }
             LogMsg::Filter(text) => self.wanted.filter = text.to_ascii_lowercase(),
@@ -142,6 +157,13 @@ impl Component for EventLog {
     }
 
     fn rendered(&mut self, ctx: &Context<Self>, _: bool) {
+        if self.focuses
+            && let Some(stop) = self.stop
+        {
+            let row = format!("{} .ev[data-place=\"{stop}\"]", TestId::Log.selector());
+            self.focuses = browser::find(&row).is_none();
+            browser::focus(&row);
+        }
         let node = self.node.cast::<Element>();
         let height = node.and_then(|node| usize::try_from(node.client_height()).ok());
         if height.is_some_and(|height| height.abs_diff(self.height) >= ROW) {
@@ -193,6 +215,39 @@ impl EventLog {
             (self.top, self.height) = (top, height);
         }
         moved
+    }
+
+    /// Scrolls as little as it takes until the row at that place is in sight.
+    fn show(&self, place: usize) {
+        let Some(node) = self.node.cast::<Element>() else { return };
+        let (top, height) = (pixels(node.scroll_top()), pixels(node.client_height()));
+        let row = ROW * place;
+        let to = top.min(row).max((row + HEAD + ROW).saturating_sub(height));
+        if to != top {
+            node.set_scroll_top(i32::try_from(to).unwrap_or(i32::MAX));
+        }
+    }
+
+    /// The place of the row at which the tab key stops: the one that was chosen, if it is painted,
+    /// else that of the clock, else the first.
+    fn stop(&self, view: &LogView) -> usize {
+        let painted = view.first..view.first + view.rows.len();
+        let current = view.rows.iter().position(|row| row.current).map(|row| view.first + row);
+        self.stop.filter(|stop| painted.contains(stop)).or(current).unwrap_or(view.first)
+    }
+
+    /// Where an arrow key leads from a row.
+    fn to(key: &str, from: usize, page: usize, total: usize) -> Option<usize> {
+        let last = total.checked_sub(1)?;
+        Some(match key {
+            "ArrowDown" => (from + 1).min(last),
+            "ArrowUp" => from.saturating_sub(1),
+            "PageDown" => (from + page).min(last),
+            "PageUp" => from.saturating_sub(page),
+            "Home" => 0,
+            "End" => last,
+            _ => return None,
+        })
     }
 
     fn bar(&self, ctx: &Context<Self>) -> Html {
@@ -284,11 +339,25 @@ impl EventLog {
         let view = &ctx.props().view;
         let total = view.shown.min(MOST);
         let height = ROW * total;
+        let stop = self.stop(view);
+        let page = (self.height / ROW).saturating_sub(2).max(1);
+        let link = ctx.link().clone();
+        let onkeydown = Callback::from(move |event: KeyboardEvent| {
+            let row = event.target_dyn_into::<Element>().and_then(|e| e.closest(".ev").ok()?);
+            let from = row.and_then(|row| row.get_attribute("data-place")?.parse().ok());
+            let to = from.and_then(|from| Self::to(&event.key(), from, page, total));
+            if let Some(to) = to {
+                // Neither the page nor the clock moves.
+                event.prevent_default();
+                event.stop_propagation();
+                link.send_message(LogMsg::Focus(to));
+            }
+        });
         // Until the rows come that are in sight there are those that were.
         let waits = view.wanted != self.wanted;
         html! {
-            <div class="rows" ref={self.node.clone()} {onscroll} {onclick} tabindex="0"
-                role="region"
+            <div class="rows" ref={self.node.clone()} {onscroll} {onclick} {onkeydown}
+                tabindex={(total == 0).then_some("0")} role="region"
                 aria-label="Rows of the event log" data-waits={waits.then_some("true")}>
                 { self.columns(ctx) }
                 if total == 0 {
@@ -298,8 +367,9 @@ impl EventLog {
                     { for view.rows.iter().enumerate().map(|(place, row)| {
                         let (selection, dispatch) = (&ctx.props().selection, &ctx.props().dispatch);
                         let names = ctx.props().names;
-                        let top = ROW * (view.first + place);
-                        event_row(row, top, selection.as_ref(), names, dispatch)
+                        let place = view.first + place;
+                        let (top, is_stop) = (ROW * place, place == stop);
+                        event_row(row, top, selection.as_ref(), names, is_stop, dispatch)
                     }) }
                 </div>
             </div>

@@ -40,6 +40,7 @@ impl PodView {
         let state = self.state;
         match (state.verdict, state.health) {
             (PodVerdict::Stuck, _) => "stuck",
+            (PodVerdict::Orphaned, _) => "orphaned",
             (PodVerdict::Evicted, _) => "evicted",
             (PodVerdict::Counting, _) if state.timer.is_some_and(|it| it.never_ends()) => "never",
             (_, PodHealth::Ready) => "",
@@ -294,7 +295,15 @@ impl BoardModel {
             }
             return nodes;
         }
-        for key in &touched.pods {
+        // Pods of a node that was deleted, or created again, are in another state.
+        let cluster = simulator.cluster();
+        let other = touched.nodes.iter().filter(|name| {
+            let there = cluster.get_node(name.as_str()).is_some();
+            self.nodes.get(*name).is_some_and(|node| node.exists != there)
+        });
+        let other = other.flat_map(|name| cluster.pods_of(name.as_str())).map(|(key, _)| key);
+        let pods: BTreeSet<&PodKey> = touched.pods.iter().chain(other).collect();
+        for key in pods {
             if let Some(old) = self.pods.get(key) {
                 nodes.insert(old.node.as_str().into());
             }

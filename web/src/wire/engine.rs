@@ -213,7 +213,7 @@ structs! {
 }
 
 enums! {
-    PodVerdict { Stays, Counting, Terminating, Stuck, Evicted, Gone }
+    PodVerdict { Stays, Orphaned, Counting, Terminating, Stuck, Evicted, Gone }
     PodHealth { Pending, Unschedulable, Starting, Ready, NotReady, Failed, Succeeded }
     UnreachableCause { KubeletStopped, NodeOff, NetworkCut, ZoneNetworkCut }
     WarningCode {

@@ -76,7 +76,7 @@ structs! {
     WarningView { warning, more }
     Notice { id, error, text, action }
     Draft { clear, json, contents }
-    SavedWork { title, can_undo, edits, branches }
+    SavedWork { title, done, can_undo, edits, branches }
     Gone { pod, node, at, evicted, bare }
     StartSettings {
         release, flags, node_lifecycle, health_pass, kubelets, descheduler, autoscaler,

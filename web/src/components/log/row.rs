@@ -13,12 +13,14 @@ use crate::view_models::selection::Selection;
 /// The height of a row in pixels, as in the style sheet.
 pub(crate) const ROW: usize = 26;
 
-/// A row of the log, so many pixels down.
+/// A row of the log, so many pixels down. The tab key stops at one of the rows; arrow keys lead from
+/// one to the next.
 pub(crate) fn event_row(
     row: &LogRow,
     top: usize,
     selection: Option<&Selection>,
     names: Shared,
+    is_stop: bool,
     dispatch: &Dispatch,
 ) -> Html {
     let text = row.text.clone();
@@ -40,7 +42,7 @@ pub(crate) fn event_row(
     html! {
         <button key={top} class="ev" style={format!("top:{top}px")} data-category={category}
             data-place={(top / ROW).to_string()} data-type={text.type_}
-            data-selected={selected.to_string()}
+            data-selected={selected.to_string()} tabindex={if is_stop { "0" } else { "-1" }}
             data-later={row.later.then_some("true")} aria-current={row.current.then_some("true")}
             {onclick}>
             <span class="t">{ at(row.at) }</span>

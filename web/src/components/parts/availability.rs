@@ -45,9 +45,9 @@ pub(crate) fn summary(track: &Track) -> String {
 pub(crate) fn seconds(time: Duration) -> String {
     let tenths = time.as_millis() / 100;
     if tenths.is_multiple_of(10) {
-        format!("{} replica-s", tenths / 10)
+        format!("{} replica-seconds", tenths / 10)
     } else {
-        format!("{}.{} replica-s", tenths / 10, tenths % 10)
+        format!("{}.{} replica-seconds", tenths / 10, tenths % 10)
     }
 }
 
