@@ -38,7 +38,7 @@ playgroundTest("a fault on a card is told in plain words as the clock goes", SMA
   await caption(page).getByText("0s: You: stop the kubelet of worker-1.").waitFor();
   await untilTainted(page, "worker-1");
   await caption(page)
-    .getByText(/^1m0\.1s: worker-1 is tainted\. report-28930120 goes now, because it does not tolerate it; .*web has 5 minutes, because it tolerates it for 300 s; 2 pods stay\.$/)
+    .getByText(/^1m0\.1s: worker-1 is tainted\. report-28930120 goes now, because it does not tolerate the taint; checkout has 30 seconds, search-0 1 minute and web 5 minutes, because they tolerate the taint for that long; 2 pods stay\.$/)
     .waitFor();
   // What counts down is in sight, and what is fine is folded.
   const pods = page.locator('[data-node="worker-1"] .pod[data-state="counting"]');

@@ -169,9 +169,9 @@ const TOUR = {
       await page.getByRole("dialog", { name: "Warnings" }).waitFor();
       await page.keyboard.press("Escape");
       await page.getByTestId("dialog").waitFor({ state: "detached" });
-      await hand.node("worker-6");
+      await hand.node("worker-3");
       await hand.press(button(page, "Cordon"));
-      await page.getByTestId("same-line").getByText("kubectl cordon worker-6").waitFor();
+      await page.getByTestId("same-line").getByText("kubectl cordon worker-3").waitFor();
     },
 
   "Open *Who does the kubelet evict first?* under *Scenarios*, press <kbd>N</kbd>, select `worker-1`, and read under *Resources* what it runs out of, and who goes first by which key.":

@@ -18,7 +18,7 @@ const PEEK_AFTER: [u32; 2] = [30, 250];
 #[derive(Default)]
 pub(super) struct Lanes {
     /// They are in sight, as the session was told.
-    in_sight: bool,
+    in_sight: (bool, bool),
     /// The moment that is to be shown when the pointer has rested.
     peek: Option<Timestamp>,
     waits: Option<Timeout>,
@@ -65,18 +65,19 @@ impl App {
 
     /// Tells the session whether the lanes are in sight, if that has changed.
     pub(super) fn follow_pane(&mut self) {
-        let shows = self.shows_lanes();
-        if std::mem::replace(&mut self.lanes.in_sight, shows) != shows {
+        let (shows, chosen) = self.shows_lanes();
+        if std::mem::replace(&mut self.lanes.in_sight, (shows, chosen)) != (shows, chosen) {
             if !shows {
                 self.end_peek();
             }
-            self.update_lanes(LanesMsg::Show(shows));
+            self.update_lanes(LanesMsg::Show(shows, chosen));
         }
     }
 
-    /// Whether the lanes are in sight.
-    pub(super) fn shows_lanes(&self) -> bool {
-        self.pane.shows(PaneTab::Lanes, self.shown.board.totals.pods)
+    /// Whether the lanes are in sight, and whether somebody chose them.
+    pub(super) fn shows_lanes(&self) -> (bool, bool) {
+        let shows = self.pane.shows(PaneTab::Lanes, self.shown.board.totals.pods);
+        (shows, self.pane.is_chosen(PaneTab::Lanes))
     }
 
     fn forget_peek(&mut self) {

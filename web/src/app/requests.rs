@@ -252,8 +252,9 @@ impl App {
         self.request(Request::Take);
         self.request(Request::Resume(known));
         self.request(Request::Draw(self.density));
-        let shows = self.shows_lanes();
-        self.request(Request::Lanes(crate::view_models::lanes::LanesMsg::Show(shows), false));
+        let (shows, chosen) = self.shows_lanes();
+        let show = crate::view_models::lanes::LanesMsg::Show(shows, chosen);
+        self.request(Request::Lanes(show, false));
         self.ask(Request::Log(self.log.clone()), |app, _| app.begins_again = false);
         self.notice(Notice::error(why));
     }

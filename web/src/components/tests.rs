@@ -144,7 +144,7 @@ async fn a_row_of_the_log_is_that_of_kubernetes() {
     let selection = Selection::Pod(pod("bare"));
     let marked = marked.unwrap();
     let marked = LogRow { at: marked.at, later: false, current: true, text: display::row(marked) };
-    let row = event_row(&marked, 26, Some(&selection), true, &Callback::noop());
+    let row = event_row(&marked, 26, Some(&selection), Shared::default(), true, &Callback::noop());
     let row = painted(row).await;
     for part in [
         "TaintManagerEviction",

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::Duration;
 
-use taintlab_core::api::{ConditionStatus, NodeName, PodKey, Taint};
+use taintlab_core::api::{ConditionStatus, NodeName, PodKey};
 use taintlab_core::controllers::taint_eviction::EvictionDecision;
 use taintlab_core::event::EventKind;
 use taintlab_core::time::Timestamp;
@@ -96,13 +96,13 @@ fn tainted(rows: &[Rc<Row>], latest: Timestamp) -> Caption {
     };
     let first = rows.partition_point(|row| row.at.saturating_add(TOGETHER) < latest);
     let rows = rows.get(first..).unwrap_or_default();
-    let mut nodes: BTreeMap<&NodeName, &Taint> = BTreeMap::new();
+    let mut nodes: BTreeSet<&NodeName> = BTreeSet::new();
     let mut decided: BTreeMap<&PodKey, &EvictionDecision> = BTreeMap::new();
     for row in rows.iter().take_while(recent) {
         match &row.kind {
             RowKind::Happened(EventKind::NodeEvaluated { node, taints, .. }) => {
-                if let Some(taint) = taints.last() {
-                    nodes.insert(node, taint);
+                if !taints.is_empty() {
+                    nodes.insert(node);
                 }
             }
             RowKind::Happened(EventKind::Decided(decision)) => {
@@ -133,23 +133,15 @@ fn tainted(rows: &[Rc<Row>], latest: Timestamp) -> Caption {
             _ => stay += 1,
         }
     }
-    let taint = nodes.values().next().map(|taint| format!(" {taint}")).unwrap_or_default();
-    let names: Vec<&str> = nodes.keys().map(|node| node.as_str()).collect();
+    let names: Vec<&str> = nodes.iter().map(|node| node.as_str()).collect();
     let is = if names.len() == 1 { "is" } else { "are" };
-    let mut text = format!("{}: {} {is} tainted{taint}.", at(latest), listed(&names));
+    let mut text = format!("{}: {} {is} tainted.", at(latest), listed(&names));
     let mut parts = Vec::new();
     if !now.is_empty() {
         let (goes, tolerates) = now.verbs(("goes", "go"), ("it does", "they do"));
-        parts.push(format!("{now} {goes} now, because {tolerates} not tolerate it"));
+        parts.push(format!("{now} {goes} now, because {tolerates} not tolerate the taint"));
     }
-    for (time, names) in &later {
-        let (has, tolerates) = names.verbs(("has", "have"), ("it tolerates", "they tolerate"));
-        let limit = time.as_secs();
-        parts.push(format!(
-            "{names} {has} {}, because {tolerates} it for {limit} s",
-            in_words(*time)
-        ));
-    }
+    parts.extend(who_has_time(&later));
     if stay > 0 {
         let stays = if stay == 1 { "stays" } else { "stay" };
         parts.push(format!("{} {stays}", count(stay, "pod")));
@@ -158,8 +150,22 @@ fn tainted(rows: &[Rc<Row>], latest: Timestamp) -> Caption {
         text = format!("{text} {}.", parts.join("; "));
     }
     let about = later.values().next().unwrap_or(&now).first.clone();
-    let node = || nodes.keys().next().map(|node| Selection::Node((*node).clone()));
+    let node = || nodes.first().map(|node| Selection::Node((*node).clone()));
     Caption { text, about: about.map(Selection::Pod).or_else(node) }
+}
+
+/// `web has 5 minutes, because it tolerates it for 300 s`; nothing of nobody.
+fn who_has_time(later: &BTreeMap<Duration, Names>) -> Option<String> {
+    let (time, names) = later.first_key_value()?;
+    let (has, tolerates) = names.verbs(("has", "have"), ("it tolerates", "they tolerate"));
+    let first = format!("{names} {has} {}", in_words(*time));
+    if later.len() == 1 {
+        return Some(format!("{first}, because {tolerates} the taint for {} s", time.as_secs()));
+    }
+    let others = later.iter().skip(1).map(|(time, names)| format!("{names} {}", in_words(*time)));
+    let all: Vec<String> = [first].into_iter().chain(others).collect();
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    Some(format!("{}, because they tolerate the taint for that long", joined(&all)))
 }
 
 /// Pods were evicted at this time, and no taint just before.
@@ -240,15 +246,20 @@ impl std::fmt::Display for Names {
 
 fn listed(names: &[&str]) -> String {
     match names {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [others @ .., last] if names.len() <= MOST_NAMES => {
-            format!("{} and {last}", others.join(", "))
-        }
+        _ if names.len() <= MOST_NAMES => joined(names),
         _ => {
             let some = names.get(..MOST_NAMES - 1).unwrap_or_default();
             format!("{} and {} more", some.join(", "), names.len() - some.len())
         }
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn joined(parts: &[&str]) -> String {
+    match parts {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [others @ .., last] => format!("{} and {last}", others.join(", ")),
     }
 }
 
@@ -264,13 +275,13 @@ fn in_words(time: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use taintlab_core::api::TaintEffect;
+    use taintlab_core::api::{Taint, TaintEffect};
     use taintlab_core::command::Command;
     use taintlab_core::scenario::Scenario;
 
     use super::*;
 
-    fn cluster() -> Session {
+    fn cluster(other: &str, seconds: Option<i64>) -> Session {
         let pod = |name: &str, tolerations: serde_json::Value| {
             serde_json::json!({ "metadata": { "name": name },
                 "spec": { "nodeName": "n", "tolerations": tolerations } })
@@ -290,6 +301,7 @@ mod tests {
                     pod("report-28930120-vq7x4", serde_json::json!([])),
                     pod("web-7d4b9c6f5-x2x8p", tolerates(Some(300))),
                     pod("agent", tolerates(None)),
+                    pod(other, tolerates(seconds)),
                 ],
             }
         }))
@@ -299,15 +311,15 @@ mod tests {
 
     #[test]
     fn a_taint_is_told_by_who_goes_who_has_time_and_who_stays() {
-        let mut session = cluster();
+        let mut session = cluster("node-exporter-k8n2s", None);
         assert_eq!(caption(&session), None);
         let taint = Taint::new("k", "", TaintEffect::NoExecute);
         session.apply(vec![Command::Taint { node: "n".into(), taint }]).unwrap();
         let told = caption(&session).unwrap();
         assert_eq!(
             told.text,
-            "0s: n is tainted k:NoExecute. report-28930120 goes now, because it does not tolerate \
-             it; web has 5 minutes, because it tolerates it for 300 s; 1 pod stays."
+            "0s: n is tainted. report-28930120 goes now, because it does not tolerate the taint; \
+             web has 5 minutes, because it tolerates the taint for 300 s; 2 pods stay."
         );
         let web = PodKey::new("default", "web-7d4b9c6f5-x2x8p");
         assert_eq!(told.about, Some(Selection::Pod(web.clone())));
@@ -322,11 +334,21 @@ mod tests {
 
     #[test]
     fn what_is_done_is_told_until_something_comes_of_it() {
-        let mut session = cluster();
+        let mut session = cluster("agent-2", None);
         session.apply(vec![Command::StopKubelet { node: "n".into() }]).unwrap();
         let told = caption(&session).unwrap();
         assert_eq!(told.text, "0s: You: stop the kubelet of n.");
         assert_eq!(told.about, Some(Selection::Node("n".into())));
+    }
+
+    #[test]
+    fn times_that_differ_are_told_in_one_sentence() {
+        let mut session = cluster("search-1", Some(60));
+        let taint = Taint::new("k", "", TaintEffect::NoExecute);
+        session.apply(vec![Command::Taint { node: "n".into(), taint }]).unwrap();
+        let text = caption(&session).unwrap().text;
+        let times = "search-1 has 1 minute and web 5 minutes, because they tolerate the taint";
+        assert!(text.contains(times), "{text}");
     }
 
     #[test]

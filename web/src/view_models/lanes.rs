@@ -26,8 +26,8 @@ const LEAST: u64 = 60 * SECOND;
 /// What somebody does with the lanes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum LanesMsg {
-    /// They are in sight, or no longer.
-    Show(bool),
+    /// They are in sight, or no longer; also those of a large cluster, if somebody chose them.
+    Show(bool, bool),
     /// So many rows are wanted from that one on, three times as many as are in sight; the tracks are
     /// so many pixels wide.
     Look(usize, usize, u32),

@@ -110,6 +110,11 @@ impl Pane {
         self.chosen.unwrap_or(first)
     }
 
+    /// Whether somebody chose a tab.
+    pub(crate) fn is_chosen(&self, tab: PaneTab) -> bool {
+        self.chosen == Some(tab)
+    }
+
     /// Whether a tab is in sight, of a cluster of so many pods.
     pub(crate) fn shows(&self, tab: PaneTab, pods: usize) -> bool {
         self.room != Room::Closed && self.tab(pods) == tab
@@ -186,7 +191,7 @@ mod tests {
     #[test]
     fn the_key_of_the_lanes_leads_to_them_and_then_to_their_full_height() {
         let mut pane = Pane::default();
-        let mut press = |pane: &mut Pane| {
+        let press = |pane: &mut Pane| {
             pane.update(PaneMsg::Lanes, 29);
             (pane.tab(29), pane.room)
         };

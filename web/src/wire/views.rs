@@ -173,7 +173,7 @@ enums! {
         Zone(zone), Workload(track, pods),
     }
     LanesMsg {
-        Show(show), Look(first, rows, pixels), Zoom(by, around), Pan(by),
+        Show(show, chosen), Look(first, rows, pixels), Zoom(by, around), Pan(by),
         Range(from, to), Fit, Filter(text), ToggleChanged, Fold(subject), FoldAll(fold),
         Pin(subject), PinHere, Move(to), Go, Peek(at), PeekNow, PeekAt(at), Choose(subject, at),
         Area(frame), AreaHere(ends), Picture(picture), Forecast(on),
