@@ -126,10 +126,13 @@ fn row(outline: &Outline, fault: &Fault, group: &[Failure<'_>]) -> Option<Failur
         }
         names.join(", ")
     };
+    let numbers = |cells: &[&(usize, &Cell)]| cells.iter().map(|(it, _)| *it).collect::<Vec<_>>();
+    let are_same = numbers(&zero) == numbers(&never);
     if !zero.is_empty() {
-        what.push(format!("no ready pod for a while: {}", named(&zero)));
+        let more = if are_same { ", and still short at the end" } else { "" };
+        what.push(format!("no ready pod for a while{more}: {}", named(&zero)));
     }
-    if !never.is_empty() {
+    if !never.is_empty() && !are_same {
         what.push(format!("still short at the end: {}", named(&never)));
     }
     let short = |failure: &Failure<'_>| {

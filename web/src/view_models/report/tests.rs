@@ -98,7 +98,7 @@ fn of_500_nodes_and_400_workloads_what_matters_comes_first() {
     // Each node with a database by itself, all others in one row.
     assert_eq!(nodes.rows.len(), DATABASES + 1);
     assert_eq!(nodes.rows[0].name, "node node-0 lost");
-    assert!(nodes.rows[0].what.contains("no ready pod for a while: statefulset/data/db-0"));
+    assert!(nodes.rows[0].what.contains(": statefulset/data/db-0; 24 other"));
     let last = nodes.rows.last().unwrap();
     assert_eq!(last.name, "495 nodes like node-5 lost");
     assert_eq!(last.what, "up to 24 workloads short for at most 5m45s");
