@@ -28,6 +28,8 @@ pub(crate) enum Rule {
     Time,
     /// The name of an image, without credentials.
     Image,
+    /// A message of a condition, if it is one of those that Kubernetes writes word for word.
+    Message,
     /// A mapping from names of any kind to words: labels, amounts of resources.
     Words,
     /// Annotations: those that the engine reads.
@@ -82,13 +84,33 @@ impl Rule {
             Self::Annotations if key == RESTARTED_AT => Self::Time,
             Self::Fields(fields) => return find(fields).map(|field| (field.rule, field.used)),
             Self::Open(fields) => find(fields).map_or(Self::All, |field| field.rule),
-            Self::Word | Self::Time | Self::Image | Self::Annotations | Self::Object => {
+            Self::Word | Self::Time | Self::Image | Self::Message | Self::Annotations => {
                 return None;
             }
+            Self::Object => return None,
         };
         Some((rule, Use::Run))
     }
+
+    /// Whether a value with this rule enters.
+    pub(crate) fn admits(self, text: Option<&str>) -> bool {
+        !matches!(self, Self::Message) || text.is_some_and(|text| MESSAGES.contains(&text))
+    }
 }
+
+/// Messages of conditions that say no more than their reasons. A condition that is written again
+/// with the same one is no change.
+const MESSAGES: [&str; 9] = [
+    "",
+    "Eviction API: evicting",
+    "Kubelet stopped posting node status.",
+    "PodGC: node no longer exists",
+    "Taint manager: deleting due to NoExecute taint",
+    "kubelet has no disk pressure",
+    "kubelet has sufficient PID available",
+    "kubelet has sufficient memory available",
+    "kubelet is posting ready status",
+];
 
 /// Annotations that the engine reads.
 const ANNOTATIONS: [&str; 19] = [
@@ -200,6 +222,7 @@ const CONDITION: &[Field] = &[
     time("lastProbeTime"),
     time("lastUpdateTime"),
     word("reason"),
+    field("message", Rule::Message),
     word("observedGeneration"),
 ];
 

@@ -187,7 +187,10 @@ impl Redactor {
         fields.retain(|key, value| {
             let live = live.and_then(|live| live.get(key));
             match rule.field(key) {
-                Some((rule, used)) if used == Use::Run || self.extent == Extent::Shown => {
+                Some((rule, used))
+                    if (used == Use::Run || self.extent == Extent::Shown)
+                        && rule.admits(value.as_str()) =>
+                {
                     self.value(value, rule, live);
                     return true;
                 }

@@ -336,8 +336,9 @@ impl<'n, 't, 'p> Entries<'n, 't, 'p> {
             let Entry { key, value, .. } = self.entries.get(self.index)?;
             let gone = matches!(value.value, Value::Removed);
             if !gone && (self.keep_nulls || !value.is_null()) {
-                match self.rule.field(key) {
-                    Some((rule, _)) => self.present = rule,
+                let rule = self.rule.field(key).map(|(rule, _)| rule);
+                match rule.filter(|rule| rule.admits(value.as_str())) {
+                    Some(rule) => self.present = rule,
                     None if self.around.context.keep_all => self.present = Rule::All,
                     None if self.known.is_empty() => {
                         self.around.context.dropped.borrow_mut().count(self.rule, key);

@@ -116,8 +116,12 @@ pub(super) fn slim<'c>(
         budget.metadata.uid.clear();
     }
     for object in &mut objects.others {
+        let is_lease = object.get("kind").is_some_and(|kind| kind == "Lease");
         if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
             metadata.remove("uid");
+            if is_lease {
+                metadata.remove("creationTimestamp");
+            }
             metadata.remove("ownerReferences");
         }
     }
@@ -150,6 +154,7 @@ fn clear_owners(owners: &mut [OwnerReference]) {
 fn slim_node(node: &mut Node, images: &Images) {
     node.status.conditions.retain(|condition| CONDITIONS.contains(&condition.type_.as_str()));
     for condition in &mut node.status.conditions {
+        condition.message.clear();
         if condition.type_ != "Ready" {
             condition.last_heartbeat_time = None;
         }
