@@ -103,8 +103,10 @@ function workloadOf(index, replicas, uid) {
   return { objects, namespace, set, labels, ownerReferences };
 }
 
-/** The objects of a cluster with so many nodes, pods, and Deployments that own these in equal parts;
- * with none, nobody owns them. */
+/**
+ * The objects of a cluster with so many nodes, pods, and Deployments that own these in equal parts;
+ * with none, nobody owns them.
+ */
 export function largeCluster({ nodes = 5_000, pods = 150_000, deployments = 5_000 } = {}) {
   const all = Array.from({ length: nodes }, (_, index) => nodeOf(index));
   const workloads = Array.from({ length: deployments }, (_, index) => {

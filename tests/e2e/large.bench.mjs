@@ -1,7 +1,7 @@
 // How the release build bears a cluster of 5,000 nodes and up to 150,000 pods of Deployments with
-// budgets: reading it and putting it in place, a node tainted and that undone, a zone's outage to its
-// end, a reload. Run by `cargo xtask bench --page`; it prints a table, and fails over a limit. Memory
-// is read where there is a /proc.
+// budgets: reading it and putting it in place, a node tainted and that undone, a reload, and the
+// outage of a zone to its end. Run by `cargo xtask bench --page`; it prints a table, and fails over a limit.
+// Memory is read where there is a /proc.
 //
 // Environment: CHROMIUM, the browser's path; DIST, a build to measure in place of dist/; PODS, how
 // many pods, separated by commas; LOOSE=1, on a machine with other work: only prints what is over.
@@ -131,8 +131,8 @@ function memory(root) {
 const seconds = (number) => `${(number / 1_000).toFixed(1)} s`;
 const milliseconds = (number) => `${Math.round(number)} ms`;
 const told = ({ took, longest, slow, frame }) =>
-  `${took < 1_000 ? milliseconds(took) : seconds(took)}, longest task ${milliseconds(longest)}, ${slow} frames over 50 ms, ` +
-  `the longest ${milliseconds(frame)}`;
+  `${took < 1_000 ? milliseconds(took) : seconds(took)}, longest task ${milliseconds(longest)}, ` +
+  `${slow} frames over 50 ms, the longest ${milliseconds(frame)}`;
 
 /** Puts a cluster into the place of the sample. */
 async function load(page, pods) {
@@ -175,7 +175,8 @@ async function outage(page) {
   await page.getByRole("button", { name: "Play" }).waitFor({ timeout: PATIENCE });
   const took = performance.now() - start;
   const noted = await seen(page);
-  return { took, rate: (noted.frames * 1_000) / took, clock: Number(await now(page)) / 1e9, ...noted };
+  const clock = Number(await now(page)) / 1e9;
+  return { took, rate: (noted.frames * 1_000) / took, clock, ...noted };
 }
 
 /** Loads the page anew; until the work is there again. */
@@ -212,7 +213,8 @@ async function lanes(page) {
   });
   return [
     `the lanes of all pods are unfolded: ${told(unfolded)}`,
-    `they are scrolled and zoomed: 95 of 100 frames within ${moved.p95.toFixed(1)} ms; ${told(moved)}`,
+    "they are scrolled and zoomed: " +
+      `95 of 100 frames within ${moved.p95.toFixed(1)} ms; ${told(moved)}`,
   ];
 }
 
@@ -230,7 +232,8 @@ for (const pods of PODS) {
   const { read, shown } = await load(page, pods);
   const last = pods === PODS.at(-1);
   const size = `${NODES} nodes and ${pods} pods:`;
-  row(`${size} read and put in place`, (read.took + shown.took) / 1_000, last ? 10 : undefined, "s");
+  const loaded = (read.took + shown.took) / 1_000;
+  row(`${size} read and put in place`, loaded, last ? 10 : undefined, "s");
   row("  longest task of both", Math.max(read.longest, shown.longest), 50, "ms");
   if (last) {
     const zones = await page.evaluate(() => {
@@ -272,7 +275,8 @@ await rm(folder, { recursive: true });
 const width = Math.max(...rows.map(({ what }) => what.length));
 for (const { what, figure, limit, unit, least, over } of rows) {
   const bound = limit === undefined ? "" : `(${least ? "at least" : "at most"} ${limit} ${unit})`;
-  console.log(`${what.padEnd(width)}  ${figure.padStart(7)} ${unit.padEnd(3)} ${bound}${over ? " OVER" : ""}`);
+  const measured = `${what.padEnd(width)}  ${figure.padStart(7)} ${unit.padEnd(3)}`;
+  console.log(`${measured} ${bound}${over ? " OVER" : ""}`);
 }
 if (rows.some(({ over }) => over) && process.env.LOOSE !== "1") {
   console.error("error: a figure is over its limit");

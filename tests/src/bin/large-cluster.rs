@@ -1,6 +1,6 @@
 //! `large-cluster [FILE] [ZONE]`: what the engine takes for a large cluster whose pods have owners,
-//! natively: to read it, to put it in place, and to lose a zone and replace its pods. The text comes
-//! from a file or, by `node tests/large-cluster.mjs | large-cluster`, from the input.
+//! natively: to read it, to put it in place, and to lose a zone and replace its pods. The text is
+//! that of a file or, by `node tests/large-cluster.mjs | large-cluster`, of the input.
 //!
 //! Times are those of the processor where there is a `/proc`, so that other programs change little.
 
@@ -18,8 +18,8 @@ use taintlab_manifest::{ImportOptions, import};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// How far an outage is played, at the most.
-const HOUR: u64 = 24 * 3_600;
+/// How far an outage is played at the most, in seconds.
+const DAY: u64 = 24 * 3_600;
 
 fn main() -> ExitCode {
     let mut arguments = env::args().skip(1);
@@ -99,7 +99,7 @@ fn lose(simulator: &mut Simulator, zone: &str) -> Result<()> {
     let before = simulator.cluster().pod_count();
     let mut events = 0;
     let mut second = 60;
-    let limit = 60 + HOUR;
+    let limit = 60 + DAY;
     let mut last = 60;
     while second < limit && second < last + 600 {
         second += 5;
@@ -122,8 +122,8 @@ fn lose(simulator: &mut Simulator, zone: &str) -> Result<()> {
     timed("(the end)", || ());
     let user = spent().zip(start).map(|(after, before)| (after - before) as f64 / 100.0);
     println!(
-        "the outage: {:.2} s of the processor, {:.2} s; {events} events, {before} pods before, {} after, \
-         {pending} of them without a node",
+        "the outage: {:.2} s of the processor, {:.2} s; {events} events, {before} pods before, {} \
+         after, {pending} of them without a node",
         user.unwrap_or_default(),
         began.elapsed().as_secs_f64(),
         simulator.cluster().pod_count(),

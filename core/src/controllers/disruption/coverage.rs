@@ -1,5 +1,5 @@
-//! Which pods each budget selects, with their counts, so that neither a change of a pod looks at all
-//! budgets nor a look at a budget at all of its pods.
+//! The pods that each budget selects, counted, so that a change of a pod does not look at all
+//! budgets, nor a look at a budget at all of its pods.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
@@ -238,5 +238,118 @@ impl Coverage {
             concerned.push((budget, selected.is_some()));
         }
         concerned
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn pod(name: usize, app: &str, owner: Option<&str>, ready: bool) -> Arc<Pod> {
+        let owners = owner.map(|owner| {
+            let (version, kind) = ("apps/v1", "ReplicaSet");
+            json!({ "apiVersion": version, "kind": kind, "name": owner, "controller": true })
+        });
+        let ready = if ready { "True" } else { "False" };
+        let pod = json!({
+            "metadata": {
+                "name": format!("p{name}"),
+                "namespace": "a",
+                "labels": { "app": app, "tier": "web" },
+                "ownerReferences": Vec::from_iter(owners),
+            },
+            "status": { "conditions": [{ "type": "Ready", "status": ready }] },
+        });
+        Arc::new(serde_json::from_value(pod).unwrap())
+    }
+
+    fn budgets() -> Vec<(PodKey, Option<LabelSelector>)> {
+        let required = |labels: &[(&str, &str)]| {
+            let mut selector = LabelSelector::default();
+            for (key, value) in labels {
+                selector.require(key, value);
+            }
+            Some(selector)
+        };
+        let mut either = LabelSelector::default();
+        either.require("app", "x");
+        either.requirements[0].values.push("y".into());
+        let mut any = LabelSelector::default();
+        any.requirements.push(Requirement {
+            key: "app".into(),
+            operator: SelectorOperator::Exists,
+            values: Vec::new(),
+        });
+        let selectors = [
+            required(&[("app", "x")]),
+            required(&[("tier", "web"), ("app", "y")]),
+            Some(either),
+            Some(any),
+            required(&[]),
+            None,
+        ];
+        let named = selectors.into_iter().enumerate();
+        named.map(|(at, selector)| (PodKey::new("a", &format!("b{at}")), selector)).collect()
+    }
+
+    /// Whatever pods become, what is counted is what a look at all of them finds.
+    #[test]
+    fn what_is_filed_and_counted_is_what_a_look_at_all_finds() {
+        let mut coverage = Coverage::default();
+        let mut pods: BTreeMap<PodKey, Arc<Pod>> = BTreeMap::new();
+        let budgets = budgets();
+        let (early, late) = budgets.split_at(3);
+        for (budget, selector) in early {
+            coverage.put(budget, selector.clone(), pods.iter());
+        }
+        let mut seed = 7_usize;
+        for turn in 0..600 {
+            if turn == 200 {
+                for (budget, selector) in late {
+                    coverage.put(budget, selector.clone(), pods.iter());
+                }
+            }
+            seed = (seed * 1_103_515_245 + 12_345) % (1 << 31);
+            let (name, app) = (seed / 7 % 12, ["x", "y", "z"][seed / 89 % 3]);
+            let owner = [None, Some("s"), Some("t")][seed / 1_013 % 3];
+            let new = (seed / 5_003 % 5 > 0).then(|| pod(name, app, owner, seed / 9 % 2 == 0));
+            let key = PodKey::new("a", &format!("p{name}"));
+            let old = match &new {
+                Some(new) => pods.insert(key.clone(), new.clone()),
+                None => pods.remove(&key),
+            };
+            coverage.observe(&key, old.as_deref(), new.as_deref());
+            let known = if turn < 200 { early } else { &budgets };
+            for (budget, selector) in known {
+                let covered = coverage.get(budget).unwrap();
+                let selected = || {
+                    pods.iter().filter(|(_, pod)| {
+                        let labels = &pod.metadata.labels;
+                        selector.as_ref().is_some_and(|selector| selector.matches(labels))
+                    })
+                };
+                let keys: Vec<&PodKey> = selected().map(|(key, _)| key).collect();
+                assert_eq!(covered.pods().collect::<Vec<_>>(), keys, "{budget}, turn {turn}");
+                let healthy = selected().filter(|(_, pod)| is_healthy(pod)).count();
+                assert_eq!(covered.healthy(), i64::try_from(healthy).unwrap(), "turn {turn}");
+                let owners: BTreeSet<Option<&str>> = selected()
+                    .map(|(_, pod)| pod.metadata.controller().map(|owner| owner.name.as_str()))
+                    .collect();
+                let counted: Vec<_> = covered.owners().map(|it| it.map(|it| &*it.name)).collect();
+                assert_eq!(counted.len(), owners.len(), "each once, turn {turn}");
+                assert_eq!(BTreeSet::from_iter(counted), owners, "turn {turn}");
+            }
+            for (_, pod) in pods.iter() {
+                let selects = |covered: &Arc<Covered>| covered.selects(pod);
+                let all =
+                    known.iter().filter(|(budget, _)| coverage.get(budget).is_some_and(selects));
+                let all: Vec<PodKey> = all.map(|(budget, _)| budget.clone()).collect();
+                assert_eq!(coverage.of(pod), all, "turn {turn}");
+            }
+        }
     }
 }
