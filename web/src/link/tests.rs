@@ -187,7 +187,10 @@ fn command(session: &Session, dice: &mut Dice) -> Option<Command> {
             new.metadata.uid.clear();
             new.metadata.owner_references.clear();
             new.spec.node_name = node.to_string();
-            Command::CreatePod(new)
+            // As somebody gives it, by a line of the console.
+            let mut command = Command::CreatePod(new);
+            redact_commands([&mut command]).unwrap();
+            command
         }
         5 => Command::Scale { workload: workload?, replicas: u32::try_from(dice.next(5)).unwrap() },
         6 => Command::shut_down_gracefully(node),
