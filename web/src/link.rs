@@ -144,8 +144,12 @@ pub(crate) fn write(session: &Session, selection: Option<&Selection>) -> Result<
         return Ok(Draft { clear, json, contents });
     }
     contents.push(
-        "Of objects only what a simulation reads: names, labels, taints, tolerations, resources, \
-         owners, times. No environment, commands, probes, messages, and data of no object"
+        "Of objects only what a run reads: names, labels, taints, tolerations, resources, owners, \
+         times"
+            .to_owned(),
+    );
+    contents.push(
+        "Never environment, commands, probes, messages, or the data of Secrets and ConfigMaps"
             .to_owned(),
     );
     let commands = edits.iter().flat_map(|edit| &edit.commands);

@@ -182,7 +182,8 @@ fn a_deployment_with_room_elsewhere() {
     assert!(!finding.effects.iter().any(tried));
     let evicted = |seconds: Option<u32>, outage: u64| {
         let mut all = finding.false_alarms.iter();
-        let alarm = all.find(|it| it.seconds == seconds && it.outage.0.as_secs() == outage).unwrap();
+        let alarm =
+            all.find(|it| it.seconds == seconds && it.outage.0.as_secs() == outage).unwrap();
         alarm.evicted
     };
     // A node that is back before anybody saw that it was gone.

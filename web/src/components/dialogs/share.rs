@@ -44,9 +44,8 @@ pub(crate) fn Share(props: &ShareProps) -> Html {
                 <input type="checkbox" checked={*hide} onchange={onhide}
                     data-testid={TestId::HideNames} />
                 <span>
-                    { "Replace names: " }<code>{ "node-1" }</code>{ ", " }<code>{ "ns-1/pod-1" }</code>
-                    { " in place of names; no titles, notes, annotations, images or UIDs, and \
-                       times are rounded" }
+                    { "Replace names by " }<code>{ "node-1" }</code>{ ", " }<code>{ "ns-1/pod-1" }</code>
+                    { "; leave out titles, notes, annotations, images and UIDs; round times" }
                 </span>
             </label>
             { made.as_ref().map(|made| link(made, *hide, &props.dispatch)) }
