@@ -45,7 +45,8 @@ pub struct Cluster {
     /// Pods that no controller owns. Shared as well.
     orphans: Arc<BTreeSet<PodKey>>,
     workloads: BTreeMap<WorkloadKey, Arc<Workload>>,
-    workloads_by_owner: BTreeMap<WorkloadKey, BTreeSet<WorkloadKey>>,
+    /// Shared as well.
+    workloads_by_owner: Arc<BTreeMap<WorkloadKey, BTreeSet<WorkloadKey>>>,
     budgets: BTreeMap<PodKey, Arc<PodDisruptionBudget>>,
     /// `None` if volumes do not take part. Shared with copies until one of them changes.
     volumes: Option<Arc<Volumes>>,
@@ -128,7 +129,8 @@ impl Cluster {
         if before != owner {
             self.unindex_workload(before.as_ref(), &key);
             if let Some(owner) = owner {
-                self.workloads_by_owner.entry(owner).or_default().insert(key);
+                let by_owner = Arc::make_mut(&mut self.workloads_by_owner);
+                by_owner.entry(owner).or_default().insert(key);
             }
         }
         old
@@ -143,10 +145,14 @@ impl Cluster {
 
     fn unindex_workload(&mut self, owner: Option<&WorkloadKey>, key: &WorkloadKey) {
         let Some(owner) = owner else { return };
-        if let Some(owned) = self.workloads_by_owner.get_mut(owner) {
+        if !self.workloads_by_owner.contains_key(owner) {
+            return;
+        }
+        let by_owner = Arc::make_mut(&mut self.workloads_by_owner);
+        if let Some(owned) = by_owner.get_mut(owner) {
             owned.remove(key);
             if owned.is_empty() {
-                self.workloads_by_owner.remove(owner);
+                by_owner.remove(owner);
             }
         }
     }

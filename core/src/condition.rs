@@ -40,8 +40,9 @@ pub enum Condition {
 }
 
 /// What can be said of a pod, besides its healths.
-const VERDICTS: [PodVerdict; 5] = [
+const VERDICTS: [PodVerdict; 6] = [
     PodVerdict::Gone,
+    PodVerdict::Orphaned,
     PodVerdict::Counting,
     PodVerdict::Terminating,
     PodVerdict::Stuck,

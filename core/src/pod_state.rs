@@ -20,6 +20,8 @@ use crate::time::Timestamp;
 pub enum PodVerdict {
     /// Nothing will delete it.
     Stays,
+    /// Its node has been deleted, so that pod garbage collection will delete it (`gcOrphaned`).
+    Orphaned,
     /// A timer of the taint-eviction controller runs; at its end the pod is deleted.
     Counting,
     /// It is deleted and its grace period runs: `Terminating`.
@@ -34,18 +36,33 @@ pub enum PodVerdict {
 
 impl PodVerdict {
     /// All of them, in the order in which legends show them.
-    pub const ALL: [Self; 6] =
-        [Self::Stays, Self::Counting, Self::Terminating, Self::Stuck, Self::Evicted, Self::Gone];
+    pub const ALL: [Self; 7] = [
+        Self::Stays,
+        Self::Orphaned,
+        Self::Counting,
+        Self::Terminating,
+        Self::Stuck,
+        Self::Evicted,
+        Self::Gone,
+    ];
 
     /// All of them, those first that matter most after a change.
-    const BY_URGENCY: [Self; Self::ALL.len()] =
-        [Self::Terminating, Self::Stuck, Self::Counting, Self::Evicted, Self::Gone, Self::Stays];
+    const BY_URGENCY: [Self; Self::ALL.len()] = [
+        Self::Terminating,
+        Self::Stuck,
+        Self::Counting,
+        Self::Orphaned,
+        Self::Evicted,
+        Self::Gone,
+        Self::Stays,
+    ];
 
-    /// Its name: `stays`, `counting`, `terminating`, `stuck`, `evicted` or `gone`.
+    /// Its name: `stays`, `orphaned`, `counting`, `terminating`, `stuck`, `evicted` or `gone`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Stays => "stays",
+            Self::Orphaned => "orphaned",
             Self::Counting => "counting",
             Self::Terminating => "terminating",
             Self::Stuck => "stuck",
@@ -66,6 +83,7 @@ impl PodVerdict {
         match self {
             Self::Stays if number == 1 => "stays",
             Self::Stays => "stay",
+            Self::Orphaned => "orphaned",
             Self::Counting => "counting down",
             Self::Terminating => "being deleted",
             Self::Stuck => "stuck Terminating",
@@ -78,7 +96,10 @@ impl PodVerdict {
     #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {
-            Self::Stays => "Nothing will delete the pod.",
+            Self::Stays => "The pod has a node, and nothing will delete it.",
+            Self::Orphaned => {
+                "The pod's node has been deleted: pod garbage collection deletes the pod."
+            }
             Self::Counting => {
                 "The pod tolerates the taint for some time, and is deleted when that is over."
             }
@@ -253,7 +274,8 @@ impl PodTimer {
     }
 }
 
-/// How many pods there are of each verdict and each health.
+/// Pod counts by verdict and by health. A pod without a node does not stay anywhere: its health
+/// alone is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PodCounts {
     verdicts: [usize; PodVerdict::ALL.len()],
@@ -278,7 +300,7 @@ impl PodCounts {
 
     /// Counts a pod whose object is there.
     pub fn add(&mut self, state: PodState) {
-        self.add_verdict(state.verdict, 1);
+        self.add_verdict(state.verdict, usize::from(!state.waits_for_a_node()));
         let all = self.healths.iter_mut().zip(PodHealth::ALL);
         for (count, health) in all {
             *count += usize::from(health == state.health);
@@ -309,15 +331,14 @@ impl PodCounts {
     /// the one is doing that is worst off. `None` without such pods.
     #[must_use]
     pub fn worst(&self) -> Option<(PodVerdict, Option<PodHealth>)> {
-        let there =
-            |verdict: &PodVerdict| *verdict != PodVerdict::Gone && self.verdict(*verdict) > 0;
-        match PodVerdict::BY_URGENCY.into_iter().find(there)? {
-            PodVerdict::Stays => {
-                let health = PodHealth::BY_URGENCY.into_iter().find(|one| self.health(*one) > 0);
-                Some((PodVerdict::Stays, health))
-            }
-            verdict => Some((verdict, None)),
+        let goes = |verdict: &PodVerdict| {
+            !matches!(verdict, PodVerdict::Gone | PodVerdict::Stays) && self.verdict(*verdict) > 0
+        };
+        if let Some(verdict) = PodVerdict::BY_URGENCY.into_iter().find(goes) {
+            return Some((verdict, None));
         }
+        let health = PodHealth::BY_URGENCY.into_iter().find(|health| self.health(*health) > 0)?;
+        Some((PodVerdict::Stays, Some(health)))
     }
 
     /// How many pods have that verdict.
@@ -378,6 +399,15 @@ impl PodState {
         Self { verdict, health, timer: None }
     }
 
+    /// Whether it stays and has no node: it is pending or unschedulable.
+    #[must_use]
+    pub const fn waits_for_a_node(self) -> bool {
+        matches!(
+            (self.verdict, self.health),
+            (PodVerdict::Stays, PodHealth::Pending | PodHealth::Unschedulable)
+        )
+    }
+
     /// The verdict as the end of a sentence, with its time to the millisecond: `deleted at 1m0s`.
     #[must_use]
     pub fn verdict_text(self) -> String {
@@ -392,6 +422,7 @@ impl PodState {
             }
             (PodVerdict::Stuck, _) => "stuck Terminating until its kubelet is back".to_string(),
             (PodVerdict::Evicted, _) => "evicted by its kubelet".to_string(),
+            (PodVerdict::Orphaned, _) => "orphaned: its node has been deleted".to_string(),
             (verdict, _) => verdict.to_string(),
         }
     }

@@ -27,7 +27,7 @@ mod tests;
 mod text;
 mod verdict;
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -310,16 +310,24 @@ pub struct Outline {
 }
 
 impl Outline {
-    /// A domain, and the others that have its nodes.
-    fn same_nodes(&self, domain: usize) -> impl Iterator<Item = usize> {
-        let others = self.domains.iter().enumerate();
-        let others = others.filter(move |(_, other)| other.same_nodes_as == Some(domain));
-        core::iter::once(domain).chain(others.map(|(index, _)| index))
+    /// The domains that are run, each with itself and the others that have its nodes.
+    fn by_nodes(&self) -> BTreeMap<usize, Vec<usize>> {
+        let mut all: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (index, domain) in self.domains.iter().enumerate() {
+            all.entry(domain.same_nodes_as.unwrap_or(index)).or_default().push(index);
+        }
+        all
     }
 
-    /// Whether none of its pods was ready before anything failed, although it asks for some.
-    fn is_down_already(&self, subject: &ReportSubject) -> bool {
-        self.short_already.iter().any(|it| it.ready == 0 && it.subject == *subject)
+    /// Whether scores, findings and rules count a domain: see [`Domain::whole_cluster`].
+    fn counts(&self, domain: usize) -> bool {
+        self.domains.get(domain).is_some_and(|domain| !domain.whole_cluster)
+    }
+
+    /// Those of which no pod was ready before anything failed, although they ask for some.
+    fn down_already(&self) -> BTreeSet<&ReportSubject> {
+        let down = self.short_already.iter().filter(|it| it.ready == 0);
+        down.map(|it| &it.subject).collect()
     }
 }
 

@@ -43,6 +43,7 @@ use crate::simulator::{
     ConfigError, DEFAULT_START_UP_TIME, HealthPassTime, InitialState, InitialVolumes, Simulator,
     SimulatorConfig,
 };
+use crate::slices::at_once;
 use crate::time::{Span, Time, Timestamp};
 
 /// Marks [`Scenario`] as `taintlab/v1`, `Scenario`.
@@ -507,11 +508,23 @@ impl Scenario {
     /// A feature gate, a flag, a setting of the kubelets or a group of nodes is wrong, or two
     /// objects have one name.
     pub fn simulator(&self) -> Result<Simulator, ScenarioError> {
+        at_once(self.simulator_in_slices(&|_| {}))
+    }
+
+    /// The same as [`simulator`](Self::simulator) in slices, for clusters that take long: `watch` is
+    /// told again and again how many of the pods are in place.
+    ///
+    /// # Errors
+    /// As [`simulator`](Self::simulator).
+    pub async fn simulator_in_slices(
+        &self,
+        watch: &dyn Fn(usize),
+    ) -> Result<Simulator, ScenarioError> {
         if let Some(name) = self.objects.duplicate_names().into_iter().next() {
             return Err(ScenarioError::DuplicateName(name));
         }
         let Objects { nodes, pods, .. } = &self.objects;
-        self.simulator_with(nodes.iter().cloned(), pods.iter().cloned())
+        self.place(nodes.iter().cloned(), pods.iter().cloned(), watch).await
     }
 
     /// The same with these nodes and pods in the place of its own, besides those of its groups.
@@ -524,6 +537,15 @@ impl Scenario {
         &self,
         nodes: impl Iterator<Item = Arc<Node>>,
         pods: impl Iterator<Item = Arc<Pod>>,
+    ) -> Result<Simulator, ScenarioError> {
+        at_once(self.place(nodes, pods, &|_| {}))
+    }
+
+    async fn place(
+        &self,
+        nodes: impl Iterator<Item = Arc<Node>>,
+        pods: impl Iterator<Item = Arc<Pod>>,
+        watch: &dyn Fn(usize),
     ) -> Result<Simulator, ScenarioError> {
         let groups = &self.objects.node_groups;
         for (index, group) in groups.iter().enumerate() {
@@ -544,7 +566,8 @@ impl Scenario {
             },
             ..InitialState::default()
         };
-        Simulator::sharing(self.config(), nodes, pods, begin).map_err(ScenarioError::Config)
+        let placed = Simulator::sharing(self.config(), nodes, pods, begin, watch).await;
+        placed.map_err(ScenarioError::Config)
     }
 
     /// Runs it to its end and checks what is expected.

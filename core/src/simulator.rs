@@ -73,7 +73,11 @@ use crate::kubelet::Kubelets;
 use crate::policy::validation::ValidationOptions;
 use crate::queue::timer_queue::{Sequence, TimerId};
 use crate::release::FeatureGates;
+use crate::slices::{Pace, at_once};
 use crate::time::{Time, Timestamp};
+
+/// So many pods are put in place between two pauses.
+const PODS_PER_SLICE: u32 = 250;
 
 /// In nanoseconds.
 const A_DAY: u64 = 24 * 60 * 60 * 1_000_000_000;
@@ -130,6 +134,10 @@ pub struct InitialState {
     /// When the clocks of kubelets tick by which they post their status, after the beginning; that
     /// of their leases unless given.
     pub status_ticks: BTreeMap<NodeName, Timestamp>,
+    /// When the clocks of kubelets tick by which they renew their leases, after the beginning; for
+    /// nodes that are there, [`leases`](Self::leases) say it. Of a node that is created later it is
+    /// the moment of its creation unless given.
+    pub lease_ticks: BTreeMap<NodeName, Timestamp>,
     /// Nodes that the scheduler takes where several are equally good, each once: by
     /// `namespace/name` of a pod, or of a workload for its pods. Upstream draws lots; with these a
     /// recorded run is played.
@@ -138,6 +146,10 @@ pub struct InitialState {
     /// `namespace/name` of the Deployment or ReplicaSet. Upstream's order among them is that of a
     /// map, which is random; with these a recorded run is played.
     pub scale_downs: BTreeMap<String, Vec<NodeName>>,
+    /// Whether the pod garbage collector collects the pods of a deleted node in its fourth pass
+    /// and not in its third. Upstream two timers race; the third pass wins on a machine that is not
+    /// too slow. With this a recorded run is played.
+    pub quarantine_ends_late: bool,
 }
 
 /// The clock was told to go back.
@@ -185,15 +197,17 @@ impl Simulator {
         begin: InitialState,
     ) -> Result<Self, ConfigError> {
         let nodes = nodes.into_iter().map(Arc::new);
-        Self::sharing(config, nodes, pods.into_iter().map(Arc::new), begin)
+        at_once(Self::sharing(config, nodes, pods.into_iter().map(Arc::new), begin, &|_| {}))
     }
 
-    /// The same with objects that others have too. Those that lack nothing are not copied.
-    pub(crate) fn sharing(
+    /// The same in slices, with objects that others have too. Those that lack nothing are not
+    /// copied. `watch` is told again and again how many pods are in place.
+    pub(crate) async fn sharing(
         config: SimulatorConfig,
         nodes: impl Iterator<Item = Arc<Node>>,
         pods: impl Iterator<Item = Arc<Pod>>,
         begin: InitialState,
+        watch: &dyn Fn(usize),
     ) -> Result<Self, ConfigError> {
         config.check()?;
         let gates = config.gates().map_err(ConfigError::FeatureGates)?;
@@ -207,6 +221,8 @@ impl Simulator {
             }
             simulator.api.cluster.put_node(node);
         }
+        let controlled = simulator.api.config.control_plane && simulator.api.config.node_lifecycle;
+        let mut pace = Pace::every(PODS_PER_SLICE);
         let Self { api, kubelets, .. } = &mut simulator;
         if api.config.node_lifecycle {
             let renewals = begin.leases.into_iter().filter_map(|lease| {
@@ -214,6 +230,7 @@ impl Simulator {
             });
             kubelets.bootstrap(api.config.start, &mut api.cluster, &renewals.collect());
             kubelets.set_status_ticks(api.config.start, &begin.status_ticks);
+            kubelets.expect_ticks(begin.lease_ticks, begin.status_ticks);
         }
         for mut pod in pods {
             if pod.metadata.namespace.is_empty() {
@@ -228,15 +245,19 @@ impl Simulator {
                 kubelets.complete_status(api.config.start, Arc::make_mut(&mut pod));
             }
             api.cluster.put_pod(&pod.key(), pod);
+            // With a control plane that is half of the work.
+            watch(api.cluster.pod_count() / if controlled { 2 } else { 1 });
+            pace.step().await;
         }
-        if simulator.api.config.control_plane && simulator.api.config.node_lifecycle {
+        if controlled {
             simulator.api.bootstrap_volumes(begin.volumes);
         }
         simulator.api.bootstrap_priority_classes(begin.priority_classes);
-        simulator.start_control(begin.workloads, begin.budgets)?;
+        simulator.start_control(begin.workloads, begin.budgets, watch).await?;
         if let Some(control) = &mut simulator.control {
             control.scheduler.prefer(begin.placements);
             control.replica_sets.prefer(begin.scale_downs);
+            control.pod_gc.end_quarantine_late(begin.quarantine_ends_late);
         }
         let Self { api, nodes, kubelets, sequence, .. } = &mut simulator;
         kubelets.resume_terminations(&mut api.context(sequence));
@@ -248,10 +269,11 @@ impl Simulator {
 
     /// Begins with these workloads and budgets, if the control plane takes part. Owners that pods
     /// name and nobody gave are assumed.
-    fn start_control(
+    async fn start_control(
         &mut self,
         workloads: Vec<Workload>,
         budgets: Vec<PodDisruptionBudget>,
+        watch: &dyn Fn(usize),
     ) -> Result<(), ConfigError> {
         let (api, sequence) = (&mut self.api, &mut self.sequence);
         self.control = ControlPlane::start(api, sequence, workloads, budgets)?;
@@ -265,10 +287,14 @@ impl Simulator {
         let Self { api, kubelets, control: Some(control), sequence, .. } = self else {
             return Ok(());
         };
-        for (key, pod) in api.cluster.pods() {
+        let mut pace = Pace::every(PODS_PER_SLICE);
+        let pods = api.cluster.pod_count();
+        for (told, (key, pod)) in api.cluster.pods().enumerate() {
             let change = Change::Pod { key: key.clone(), old: None, new: Some(pod.clone()) };
             control.handle_change(&mut api.context(sequence), &change);
             kubelets.handle_change(&mut api.context(sequence), &change);
+            watch(pods.midpoint(told));
+            pace.step().await;
         }
         control.bootstrap_volumes(api, sequence);
         control.bootstrap_revisions(&api.cluster);

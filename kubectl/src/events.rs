@@ -66,9 +66,10 @@ fn reference(object: &ObjectReference) -> (&str, &str, &str) {
 
 const SCHEDULER: &str = "default-scheduler";
 
-/// The events that are still kept, in the order of their last time. What was recorded again is one
-/// event with a count, of many messages about one thing the further ones are one, and of many
-/// events about one thing only some are sent. Mirrors `EventCorrelator`; the scheduler records in a
+/// The events that are still kept, as the API server lists them: by namespace and name, which begins
+/// with the name of the object. What was recorded again is one event with a count, of many messages
+/// about one thing the further ones are one, and of many events about one thing only some are sent.
+/// Mirrors `EventCorrelator`, which a restart of its process empties; the scheduler records in a
 /// newer way, of which each is an event of its own.
 pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
     let simulator = session.context.simulator;
@@ -88,6 +89,11 @@ pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
     for event in session.context.events {
         if let EventKind::PodDeleted { pod, .. } = &event.what {
             *before.entry(pod).or_default() += 1;
+        }
+        if event.what == EventKind::ControllerManagerRestarted {
+            known.retain(|(kind, _), _| !is_of_controller_manager(kind.4));
+            similar.retain(|kind, _| !is_of_controller_manager(kind.4));
+            spent.retain(|(_, _, component), _| !is_of_controller_manager(component));
         }
         let EventKind::EventRecorded(recorded) = &event.what else { continue };
         let object = &recorded.involved_object;
@@ -155,9 +161,19 @@ pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
         }
     }
     found.retain(|recorded| recorded.count > 0);
-    found.sort_by_key(|recorded| recorded.last);
     let numbered = found.iter().zip(1_u64..);
-    numbered.map(|(recorded, number)| value(session, recorded, number)).collect()
+    let mut values: Vec<Value> =
+        numbered.map(|(recorded, number)| value(session, recorded, number)).collect();
+    values.sort_by_cached_key(|event| {
+        let of = |path| text(event, path).to_owned();
+        (of("/metadata/namespace"), of("/metadata/name"))
+    });
+    values
+}
+
+/// Whether a component is part of kube-controller-manager.
+fn is_of_controller_manager(component: &str) -> bool {
+    !matches!(component, SCHEDULER | "kubelet" | "cluster-autoscaler" | "sigs.k8s.io.descheduler")
 }
 
 fn is_of_taint_eviction(session: &Session<'_>, recorded: &RecordedEvent) -> bool {
@@ -219,7 +235,7 @@ fn value(session: &Session<'_>, recorded: &Recorded<'_>, number: u64) -> Value {
     })
 }
 
-/// The events that `kubectl describe` searches about one object, oldest first.
+/// The events that `kubectl describe` searches about one object, by name.
 pub(crate) fn about(session: &Session<'_>, object: &Object) -> Vec<Value> {
     let kind = object.resource().kind;
     let release = session.release();

@@ -127,31 +127,21 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Says what of the objects was dropped because it may be secret.
+    /// Says what of the objects was dropped.
     pub(crate) fn warn_of_dropped(&mut self, dropped: Dropped) {
-        // These two are no secrets that somebody would miss.
-        let dropped = Dropped { managed_fields: 0, last_applied: 0, ..dropped };
         if !dropped.is_empty() {
-            self.warn(format!("Warning: not kept, since it may be secret: {dropped}"));
+            self.warn(format!("Warning: not kept, since no simulation reads it: {dropped}"));
         }
     }
 
-    /// Drops what may be secret from what a line gives, unless the object that is there was
-    /// imported with all of it.
-    fn redact(&mut self, command: Command) -> Result<Command, Failure> {
-        let failed = |error: serde_json::Error| Failure::plain(error.to_string());
-        let mut clean = command.clone();
-        let dropped = redact_console_command(&mut clean).map_err(failed)?;
-        if dropped.is_empty() {
-            return Ok(command);
-        }
-        if let Some(mut live) = self.live(&command)
-            && !redact_console_command(&mut live).map_err(failed)?.is_empty()
-        {
-            return Ok(command);
-        }
+    /// Drops from what a line gives what the engine does not read, but for what the object has
+    /// already.
+    fn redact(&mut self, mut command: Command) -> Result<Command, Failure> {
+        let live = self.live(&command);
+        let dropped = redact_console_command(&mut command, live.as_ref())
+            .map_err(|error| Failure::plain(error.to_string()))?;
         self.warn_of_dropped(dropped);
-        Ok(clean)
+        Ok(command)
     }
 
     /// The command that would write the object of an update as it is now.

@@ -112,7 +112,10 @@ fn no_secret_comes_in_through_the_console() {
     ] {
         let outcome = run(&Context::new(&simulator, &[]), &line, stdin.map(String::as_str));
         assert_eq!(outcome.exit_code, 0, "{line}: {}", outcome.stderr);
-        assert!(outcome.stderr.contains("Warning: not kept, since it may be secret: "), "{line}");
+        assert!(
+            outcome.stderr.contains("Warning: not kept, since no simulation reads it: "),
+            "{line}"
+        );
         assert!(!format!("{outcome:?}").contains(MARKER), "{line}: {outcome:?}");
         for command in outcome.commands {
             simulator.handle_command(simulator.now(), command).unwrap();

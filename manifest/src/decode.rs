@@ -8,6 +8,8 @@ use serde::de::DeserializeOwned;
 use self::deserializer::{Context, Decoder, Ignored, Path};
 use self::error::{DecodeError, Mistake};
 use crate::diagnostic::{Problem, did_you_mean};
+use crate::fields::Rule;
+use crate::redact::{Dropped, Newest};
 use crate::tree::{Spanned, Value, push_index, push_key};
 
 /// How many errors are reported of one object.
@@ -20,6 +22,22 @@ const MOST_ROUNDS: usize = 3 * MOST_ERRORS;
 pub(crate) struct Findings {
     pub(crate) errors: Vec<Problem>,
     pub(crate) warnings: Vec<Problem>,
+    /// What did not enter.
+    pub(crate) dropped: Dropped,
+    pub(crate) newest: Newest,
+}
+
+/// Which fields enter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entering {
+    pub(crate) rule: Rule,
+    /// Those that do not stay all the same.
+    pub(crate) keep_all: bool,
+}
+
+impl Entering {
+    /// Everything.
+    pub(crate) const ALL: Self = Self { rule: Rule::All, keep_all: true };
 }
 
 /// Decodes an object. Paths in the findings are those inside of it.
@@ -28,10 +46,11 @@ pub(crate) struct Findings {
 /// decoded again, until nothing is wrong. There is a value only when there was no error.
 pub(crate) fn decode<T: DeserializeOwned>(
     node: &mut Spanned<'_>,
+    entering: Entering,
     findings: &mut Findings,
 ) -> Option<T> {
     let mut value = None;
-    let complete = rounds(node, findings, &mut |decoder| {
+    let complete = rounds(node, entering, findings, &mut |decoder| {
         value = Some(T::deserialize(decoder)?);
         Ok(())
     });
@@ -41,6 +60,7 @@ pub(crate) fn decode<T: DeserializeOwned>(
 /// Decodes until nothing is wrong; returns whether nothing was.
 fn rounds(
     node: &mut Spanned<'_>,
+    entering: Entering,
     findings: &mut Findings,
     decode: &mut dyn FnMut(&Decoder<'_, '_, '_>) -> Result<(), DecodeError>,
 ) -> bool {
@@ -50,9 +70,12 @@ fn rounds(
         if findings.errors.len() - reported >= MOST_ERRORS {
             break;
         }
-        let context = Context::default();
-        let decoder = Decoder { node, path: Path::Root, context: &context, known: &[] };
+        let Entering { rule, keep_all } = entering;
+        let context = Context { keep_all, ..Context::default() };
+        let decoder = Decoder { node, path: Path::Root, context: &context, known: &[], rule };
         let Err(error) = decode(&decoder).map_err(|error| decoder.locate(error)) else {
+            findings.dropped = context.dropped.into_inner();
+            findings.newest = context.newest.into_inner();
             for ignored in context.ignored.into_inner() {
                 findings.warnings.push(ignored_field(node, &ignored));
             }

@@ -20,16 +20,17 @@ pub enum Format {
 /// For what objects are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Purpose {
-    /// To be imported again: everything, with status and UIDs. The import gives the same objects.
+    /// To be imported again: everything, with status and UIDs. The import gives the same objects,
+    /// but for what the engine has written for people: messages.
     #[default]
     State,
     /// For `kubectl apply` to a cluster: what one says about an object, without what the cluster
     /// says about it (status, UID, times, owners, computed priority). A pod without containers,
     /// which no API server takes, gets one that does nothing. Pods stay bound to their nodes.
     ///
-    /// Secrets and ConfigMaps without data are left out: it was dropped at import, and applying
-    /// them would remove it from the cluster. What was dropped of other objects, such as values of
-    /// environment variables and commands, is missing in them.
+    /// Objects of which nothing is known but that they are there are left out: applying them would
+    /// take from the cluster what was dropped at import. What was dropped of other objects, such
+    /// as environment and commands, is missing in them.
     Apply,
 }
 
@@ -57,7 +58,7 @@ pub fn export<'a>(
     let pods = pods.into_iter().map(|pod| complete(value_of(pod), purpose));
     let others = others.into_iter().filter(|object| match purpose {
         Purpose::State => true,
-        Purpose::Apply => !lacks_data(object),
+        Purpose::Apply => !is_identity(object),
     });
     let others = others.cloned();
     let objects = nodes.chain(pods).chain(others).map(|object| match purpose {
@@ -137,11 +138,13 @@ fn json_list(objects: impl Iterator<Item = Value>) -> String {
     out
 }
 
-/// Whether this is a Secret or a ConfigMap whose data is not known.
-fn lacks_data(object: &Value) -> bool {
-    let kind = object.get("kind").and_then(Value::as_str);
-    let data = ["data", "stringData", "binaryData"];
-    matches!(kind, Some("Secret" | "ConfigMap")) && data.iter().all(|key| object.get(key).is_none())
+/// Whether no more of an object is known than which one it is.
+fn is_identity(object: &Value) -> bool {
+    let known = ["apiVersion", "kind", "metadata", "status"];
+    object.get("kind").and_then(Value::as_str) != Some("Namespace")
+        && object
+            .as_object()
+            .is_some_and(|fields| fields.keys().all(|key| known.contains(&key.as_str())))
 }
 
 /// Gives a pod what an API server requires of a new one.

@@ -89,9 +89,9 @@ impl Import {
 /// objects are checked as the API server would, with the toleration operators `Lt` and `Gt`
 /// allowed.
 ///
-/// What may be secret does not enter, unless [`ImportOptions::keep_all`] says so: data of Secrets
-/// and ConfigMaps, values of environment variables, command lines, copies of the object in
-/// annotations and all else that [`Dropped`] lists and [`Import::dropped`] counts.
+/// Only the fields enter that the engine reads, or that `kubectl` prints and that are harmless,
+/// unless [`ImportOptions::keep_all`] says otherwise; of kinds that it does not use the identity.
+/// So nothing secret enters; [`Import::dropped`] counts what was left out.
 /// `metadata.resourceVersion`, which says how one API server stored the object, is always dropped:
 /// `kubectl apply` does not take it. A `null` is the same as an absent field.
 ///

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! bytes ─ text_from_bytes ─▶ text ─ yaml or json ─▶ builder ─▶ tree of one object
-//!        ─ redact ─▶ without what may be secret ─ decode ─▶ Node, Pod or any other object
+//!        ─ decode, by the table of fields that enter ─▶ Node, Pod or any other object
 //!        ─ validation ─▶ Import + diagnostics
 //! ```
 //!
@@ -15,8 +15,9 @@
 //!   one from the other.
 //! - A [`Diagnostic`] says what is wrong where: file, line, column, field, and what would be valid.
 //!   One run reports all errors, and what is valid is read all the same.
-//! - What may be secret does not enter: [`Dropped`] says what that is, [`ImportOptions::keep_all`]
-//!   keeps it, and [`redact_scenario`] cleans what was stored without that rule.
+//! - What the engine does not read does not enter, so that nothing secret does: the table is
+//!   `fields.rs`, [`Dropped`] counts what was left out, [`ImportOptions::keep_all`] keeps it, and
+//!   [`redact_scenario`] cleans what is a value already.
 //! - [`Import::into_scenario`] makes a scenario of an import that begins with the release and the
 //!   clock of the cluster that it was taken from.
 //! - [`timeline_svg`] draws the lanes of a run.
@@ -32,6 +33,7 @@ pub mod demo;
 mod detect;
 mod diagnostic;
 mod export;
+mod fields;
 mod foreign;
 mod import;
 mod json;
@@ -57,7 +59,7 @@ pub use crate::export::{Format, Purpose, export, to_json, to_kubectl_yaml, to_ya
 pub use crate::import::{Import, import, import_in_slices};
 pub use crate::limits::{ImportOptions, Limits};
 pub use crate::redact::{
-    Dropped, LAST_APPLIED, redact_commands, redact_console_command, redact_scenario,
+    Dropped, Extent, LAST_APPLIED, redact_commands, redact_console_command, redact_scenario,
 };
 pub use crate::report::{Assumption, ObjectOutcome, ObjectReport};
 pub use crate::scenario::{

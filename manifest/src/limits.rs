@@ -36,9 +36,8 @@ impl Default for Limits {
 pub struct ImportOptions {
     /// Where reading stops.
     pub limits: Limits,
-    /// Whether to keep what is dropped otherwise because it may be secret: [`Dropped`] lists it.
-    ///
-    /// [`Dropped`]: crate::Dropped
+    /// Whether to keep what is dropped otherwise, since the engine does not read it: what is
+    /// secret, too.
     pub keep_all: bool,
 }
 

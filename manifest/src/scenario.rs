@@ -11,14 +11,15 @@ use taintlab_core::simulator::ConfigError;
 use taintlab_core::slices::{at_once, pause};
 
 use crate::builder::Names;
-use crate::decode::{Findings, decode};
+use crate::decode::{Entering, Findings, decode};
 use crate::diagnostic::{DiagnosedObject, Diagnostic, Diagnostics, Position, Problem, Severity};
 use crate::export::to_yaml;
+use crate::fields::SCENARIO;
 use crate::foreign;
 use crate::import::{field_error, import, join};
 use crate::limits::{ImportOptions, Limits};
 use crate::near_miss;
-use crate::redact::{Dropped, Redactor};
+use crate::redact::Dropped;
 use crate::source;
 use crate::storage;
 use crate::tree::{Place, Sink, Spanned, Value};
@@ -91,7 +92,7 @@ fn says_scenario(text: &str) -> bool {
 /// All errors are found in one go: in the syntax, in the fields, and what the API server would say
 /// about the objects under the release and the feature gates of the scenario.
 ///
-/// What may be secret is dropped from its objects, and from those in its steps, as
+/// What the engine does not read is dropped from its objects, and from those in its steps, as
 /// [`import`](crate::import()) does, unless [`ImportOptions::keep_all`] says otherwise.
 pub fn read_scenario(
     text: &str,
@@ -128,11 +129,10 @@ pub async fn read_scenario_in_slices(
                 let message = "a scenario file holds one document, and this is the second";
                 diagnostics.error(Problem::new(extra.position, message));
             }
-            let mut redactor = Redactor::new(options.keep_all);
-            redactor.scenario(&mut tree);
-            read.dropped = redactor.take_dropped();
+            let decoded = decode_scenario(&mut tree, options.keep_all, &mut diagnostics);
             pause().await;
-            if let Some(mut scenario) = decode_scenario(&mut tree, &mut diagnostics) {
+            if let Some((mut scenario, dropped)) = decoded {
+                read.dropped = dropped;
                 read.dropped += load_files(&mut scenario, &tree, options, load, &mut diagnostics);
                 pause().await;
                 validate(&scenario, &tree, &mut diagnostics);
@@ -223,7 +223,8 @@ fn value_of<T: serde::de::DeserializeOwned>(
 ) -> Result<T, Vec<Diagnostic>> {
     let mut diagnostics = Diagnostics::new(file);
     let mut findings = Findings::default();
-    let value = document.and_then(|mut document| decode(&mut document, &mut findings));
+    let value =
+        document.and_then(|mut document| decode(&mut document, Entering::ALL, &mut findings));
     let meant = |problem: &Problem| {
         problem.help.as_deref().is_some_and(|help| help.starts_with("did you mean"))
     };
@@ -301,7 +302,12 @@ fn positions(tree: &Spanned<'_>) -> Vec<(String, Position)> {
     positions
 }
 
-fn decode_scenario(tree: &mut Spanned<'_>, diagnostics: &mut Diagnostics<'_>) -> Option<Scenario> {
+/// The scenario in a tree, and what was dropped of its objects.
+fn decode_scenario(
+    tree: &mut Spanned<'_>,
+    keep_all: bool,
+    diagnostics: &mut Diagnostics<'_>,
+) -> Option<(Scenario, Dropped)> {
     let text = |field: &str| tree.get(field).and_then(Spanned::as_str).unwrap_or("");
     let (api_version, kind) = (text("apiVersion"), text("kind"));
     if !matches!(tree.value, Value::Map(_)) || kind != "Scenario" && !api_version.is_empty() {
@@ -314,14 +320,14 @@ fn decode_scenario(tree: &mut Spanned<'_>, diagnostics: &mut Diagnostics<'_>) ->
         return None;
     }
     let mut findings = Findings::default();
-    let scenario = decode(tree, &mut findings);
+    let scenario = decode(tree, Entering { rule: SCENARIO, keep_all }, &mut findings);
     for problem in findings.errors {
         diagnostics.error(problem);
     }
     for problem in findings.warnings {
         diagnostics.warning(problem);
     }
-    scenario
+    scenario.map(|scenario| (scenario, findings.dropped))
 }
 
 /// Puts the objects of other files behind those of the scenario itself; returns what was dropped.

@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use taintlab_core::api::{PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeAttachment};
 
-use crate::decode::{Findings, decode};
+use crate::decode::{Entering, Findings, decode};
 use crate::diagnostic::Problem;
 use crate::tree::Spanned;
 
@@ -22,6 +22,6 @@ pub(crate) fn problems(node: &Spanned<'_>, api_version: &str, kind: &str) -> Vec
 
 fn problems_of<T: DeserializeOwned>(node: &Spanned<'_>) -> Vec<Problem> {
     let mut findings = Findings::default();
-    let _ = decode::<T>(&mut node.clone(), &mut findings);
+    let _ = decode::<T>(&mut node.clone(), Entering::ALL, &mut findings);
     findings.errors
 }

@@ -39,7 +39,7 @@ fn each_object_is_accounted_for() {
         [
             "Node worker-1 (line 5): read",
             "Pod default/web-1 (line 6): read; namespace default assumed; its owner \
-             replicaset/default/web is not here and is inferred; dropped: 1 env value",
+             replicaset/default/web is not here and is inferred; dropped: 1 field",
             "Pod team/Bad_Name (line 12): left out",
             "Node worker-1 (line 13): left out",
             "PriorityClass high (line 14): kept for export",
@@ -267,7 +267,8 @@ objects:
 #[test]
 fn half_of_a_surrogate_pair_is_refused() {
     let node = |label: &str| {
-        let metadata = format!(r#"{{"name":"a","annotations":{{"k":"{label}"}}}}"#);
+        let metadata =
+            format!(r#"{{"name":"a","annotations":{{"kubernetes.io/config.source":"{label}"}}}}"#);
         format!(r#"{{"apiVersion":"v1","kind":"Node","metadata":{metadata}}}"#)
     };
     for half in ["\\ud800", "\\uDFFF", "x\\ud83dx", "\\ude00\\ud83d"] {
@@ -281,7 +282,7 @@ fn half_of_a_surrogate_pair_is_refused() {
         assert!(read(&text).diagnostics[0].message.contains("surrogate"));
     }
     assert_eq!(
-        read(&node("\\ud83d\\ude00 \\ufffd")).nodes[0].metadata.annotations["k"],
+        read(&node("\\ud83d\\ude00 \\ufffd")).nodes[0].metadata.annotations["kubernetes.io/config.source"],
         "😀 \u{fffd}"
     );
 }

@@ -64,6 +64,23 @@ const Base = (globalThis.HTMLElement ?? class {}) as typeof HTMLElement;
 
 let sheet: CSSStyleSheet | undefined;
 
+/** So many pixels of room are kept at most: those of a row of buttons. */
+const SLACK = 48;
+
+/** Keeps what the figure took more, if it is little, so that nothing below moves. */
+function keepRoom(frame: HTMLElement, before: DOMRect, own: CSSStyleSheet): void {
+  const more = before.height - frame.getBoundingClientRect().height;
+  if (more <= 0 || more > SLACK) return;
+  const index = own.insertRule(`@media screen{.frame{min-height:${before.height}px}}`, 1);
+  // What is narrower or wider needs another height.
+  const observer = new ResizeObserver(([entry]) => {
+    if (Math.abs(entry!.borderBoxSize[0]!.inlineSize - before.width) < 2) return;
+    own.deleteRule(index);
+    observer.disconnect();
+  });
+  observer.observe(frame, { box: "border-box" });
+}
+
 export class TaintLab extends Base {
   static readonly observedAttributes = [
     "compare",
@@ -97,6 +114,8 @@ export class TaintLab extends Base {
   #notice = "";
   #busy = "";
   #frame?: HTMLElement;
+  /** Keeps the room of the figure, once there is something to see in it. */
+  #keepRoom?: () => void;
   #parts: Record<string, HTMLElement> = {};
   #connection?: AbortController;
   #ticking?: AbortController;
@@ -417,17 +436,20 @@ export class TaintLab extends Base {
     return run === this.#run ? undefined : run;
   }
 
-  /** The shadow tree. The style sheet of the figure keeps as much room as it takes. */
+  /** The shadow tree. */
   #shadow(): void {
     if (this.#frame) return;
+    const own = new CSSStyleSheet();
     const figure = this.querySelector("figure");
-    // Read now: what is not shown has no computed style.
-    const margin = figure ? getComputedStyle(figure).margin : "";
+    if (figure) {
+      // Read now: what is not shown has no computed style and takes no room.
+      own.replaceSync(`:host{margin:${getComputedStyle(figure).margin}}`);
+      const before = figure.getBoundingClientRect();
+      this.#keepRoom = () => keepRoom(this.#frame!, before, own);
+    }
     const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
     sheet ??= new CSSStyleSheet();
     if (sheet.cssRules.length === 0) sheet.replaceSync(css);
-    const own = new CSSStyleSheet();
-    if (margin) own.replaceSync(`:host{margin:${margin}}`);
     root.adoptedStyleSheets = [sheet, own];
     this.#frame = h("section", { class: "frame", part: "frame" });
     this.#frame.addEventListener("keydown", (event) => this.#key(event));
@@ -506,6 +528,8 @@ export class TaintLab extends Base {
     this.#set(this.#notice, this.#busy);
     this.#update();
     if (focused) this.#focus(focused);
+    this.#keepRoom?.();
+    this.#keepRoom = undefined;
   }
 
   /** The answer, folded until the run was played or the reader asks. */

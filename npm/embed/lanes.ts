@@ -41,7 +41,8 @@ export function draw(run: Run, other: Run | undefined, label: string): Picture {
       const box = bar(segment, axis, x, y, height, texts);
       track.append(box);
       const text = box.querySelector("text");
-      if (text) labels.push({ box, text });
+      const part = (parseFloat(box.getAttribute("width")!) * (100 - NAMES)) / 10_000;
+      if (text) labels.push({ text, part });
     }
   };
   run.lanes.forEach((lane, index) => {
@@ -63,7 +64,7 @@ export function draw(run: Run, other: Run | undefined, label: string): Picture {
   hatch.append(s("path", { d: "m0 6 6-6" }));
   const attributes = { class: "tl", width: "100%", height, role: "img", "aria-label": label };
   const svg = s("svg", attributes, s("defs", {}, hatch), chosen, names, track);
-  new ResizeObserver(() => fit(labels)).observe(svg);
+  new ResizeObserver(([entry]) => fit(labels, entry!.contentRect.width)).observe(svg);
   return {
     svg,
     show(now, veiled) {
@@ -100,20 +101,21 @@ function bar(
   return box;
 }
 
-/** The words in a segment, and how long they are once that was measured. */
+/** The words in a segment, what part of the picture it takes, and their length once measured. */
 interface Label {
-  box: SVGSVGElement;
   text: SVGTextElement;
+  part: number;
   length?: number;
 }
 
 /** Leaves out the words that do not fit: they are in the title and in the line below, too. */
-function fit(labels: Label[]): void {
+function fit(labels: Label[], width: number): void {
+  if (width === 0) return;
   for (const label of labels) label.length ??= label.text.getComputedTextLength();
-  const fits = labels.map(({ box, length = 0 }) => box.width.baseVal.value >= length + 4);
-  labels.forEach(({ text }, index) => {
-    text.setAttribute("visibility", fits[index] ? "visible" : "hidden");
-  });
+  for (const { text, part, length = 0 } of labels) {
+    const fits = part * width >= length + 4;
+    text.setAttribute("visibility", fits ? "visible" : "hidden");
+  }
 }
 
 /** Which lane a pointer is on. */

@@ -55,8 +55,8 @@ pub struct Imported {
     /// if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newest_time: Option<Time>,
-    /// What was dropped because it may be secret, in words; absent if nothing was. `keepAll` keeps
-    /// it.
+    /// What was dropped because no simulation reads it, so that nothing secret enters, in words;
+    /// absent if nothing was. `keepAll` keeps it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dropped: Option<String>,
 }
@@ -90,8 +90,8 @@ pub(crate) fn import_options(keep_all: bool) -> ImportOptions {
 pub struct ManifestOptions {
     /// The name that errors show, for example `cluster.yaml`.
     pub file: String,
-    /// Whether to keep what may be secret and is not needed: values of environment variables, data
-    /// of Secrets and so on. It is dropped unless this is `true`.
+    /// Whether to keep what no simulation reads, which may be secret: environment, commands,
+    /// annotations, data of Secrets and so on. It is dropped unless this is `true`.
     pub keep_all: bool,
 }
 

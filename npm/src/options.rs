@@ -93,8 +93,8 @@ pub struct SimulatorOptions {
     pub start: Option<Time>,
     /// The name that errors in the manifests show, for example `cluster.yaml`.
     pub file: String,
-    /// Whether to keep what may be secret and is not needed: values of environment variables, data
-    /// of Secrets and so on. It is dropped unless this is `true`.
+    /// Whether to keep what no simulation reads, which may be secret: environment, commands,
+    /// annotations, data of Secrets and so on. It is dropped unless this is `true`.
     pub keep_all: bool,
 }
 
@@ -116,8 +116,8 @@ pub struct ScenarioOptions {
     /// Another end than the one that the scenario names: a duration.
     #[tsify(type = "Span")]
     pub until: Option<DurationText>,
-    /// Whether to keep what may be secret and is not needed: values of environment variables, data
-    /// of Secrets and so on. It is dropped unless this is `true`.
+    /// Whether to keep what no simulation reads, which may be secret: environment, commands,
+    /// annotations, data of Secrets and so on. It is dropped unless this is `true`.
     pub keep_all: bool,
 }
 

@@ -78,9 +78,12 @@ export async function serve(objects, options = {}) {
       return answer(200, { major: "1", minor: "31", gitVersion: version });
     const api = discovery(pathname, absent);
     if (api) return answer(200, api);
-    const [, groupVersion, namespace, resource, name] =
-      /^\/apis?\/((?:[^/]+\/)?v1)\/(?:namespaces\/([^/]+)\/)?([a-z]+)(?:\/([^/]+))?$/.exec(pathname) ??
-      [];
+    // kubectl asks whether there is a namespace in which it has not found something.
+    const [, asked] = /^\/api\/v1\/namespaces\/([^/]+)$/.exec(pathname) ?? [];
+    if (asked) return answer(200, { apiVersion: "v1", kind: "Namespace", metadata: { name: asked } });
+    const parts =
+      /^\/apis?\/((?:[^/]+\/)?v1)\/(?:namespaces\/([^/]+)\/)?([a-z]+)(?:\/([^/]+))?$/;
+    const [, groupVersion, namespace, resource, name] = parts.exec(pathname) ?? [];
     const known = RESOURCES[groupVersion]?.find(([name]) => name === resource);
     if (!known) return answer(...status(404, "NotFound", "the server could not find the resource"));
     if (slow.includes(resource)) return undefined;
@@ -88,7 +91,8 @@ export async function serve(objects, options = {}) {
     const whole = namespace ? `${namespace}/${resource}` : resource;
     if (forbidden.includes(name ? `get ${resource}` : whole)) {
       const group = groupVersion.includes("/") ? groupVersion.split("/")[0] : "";
-      const what = `cannot ${name ? "get" : "list"} resource "${resource}" in API group "${group}" ${scope}`;
+      const verb = name ? "get" : "list";
+      const what = `cannot ${verb} resource "${resource}" in API group "${group}" ${scope}`;
       const message = `${resource} is forbidden: User "reader" ${what}`;
       return answer(...status(403, "Forbidden", message));
     }

@@ -833,7 +833,7 @@ test("a scenario keeps what may be secret if it is told to, and says what it has
     const made = taintlab.Simulator.fromScenario(scenario, { keepAll });
     const { env } = made.simulator.pods()[0].spec.containers[0];
     assert.equal(env?.[0]?.value, keepAll ? "hunter2" : undefined);
-    assert.equal(made.imported.dropped, keepAll ? undefined : "1 env value");
+    assert.equal(made.imported.dropped, keepAll ? undefined : "1 field");
     made.simulator.free();
   }
 });

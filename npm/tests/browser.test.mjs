@@ -48,7 +48,8 @@ async function openAt(address, { result = RESULT, expected } = {}) {
   const problems = [];
   page.on("pageerror", (error) => problems.push(String(error)));
   page.on("console", (message) => {
-    if (message.type() === "error" && !expected?.test(message.text())) problems.push(message.text());
+    const text = message.text();
+    if (message.type() === "error" && !expected?.test(text)) problems.push(text);
   });
   let workers = 0;
   page.on("worker", () => (workers = Math.max(workers, page.workers().length)));

@@ -1,7 +1,7 @@
 // The command `npx taintlab`, from the installed package.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
 import { inflateRawSync } from "node:zlib";
@@ -272,6 +272,19 @@ test("a wrong value of an option is said of that option, and ends with 2", async
       ["explain", "--taint", "a:NoExecute", "--toleration", '{"key": 5}'],
       /^error: --toleration .*: key: expected a string/,
     ],
+    [
+      ["explain", "--taint", "a:NoExecute", "--toleration", "a:NoExecute@abc"],
+      /^error: --toleration: expected key=value:effect@seconds, found `a:NoExecute@abc`/,
+    ],
+    [
+      ["explain", "--taint", "a:NoExecute", "--toleration", "a:NoExcute"],
+      /^error: --toleration: expected one of NoSchedule, PreferNoSchedule, NoExecute, found/,
+    ],
+    [["help", "nope"], /^error: there is no command `nope`/],
+    [
+      ["report", cluster, "--pairs", "nodes"],
+      /^error: --pairs: `nodes` is not .*did you mean `node`/,
+    ],
     [["explain", "--taint", "a:NoExecute", "cluster.yaml"], /^error: explain: it reads no file/],
   ];
   for (const [args, message] of cases) {
@@ -287,6 +300,30 @@ test("a wrong value of an option is said of that option, and ends with 2", async
     '{"deleteNode": {"node": "z"}}',
   );
   assert.deepEqual([code, stderr], [1, 'error: --command: nodes "z" not found\n']);
+});
+
+test("of several files it is said which one is wrong", async () => {
+  const node = "apiVersion: v1\nkind: Node\nmetadata: {name: worker-1}\n";
+  const pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {nodeName: z}\n";
+  const files = { "a.yaml": node, "b.yaml": `${pod}---\n${node}` };
+  const at = project(folder, "several", files);
+  for (const command of ["run", "report"]) {
+    const [a, b] = ["a.yaml", "b.yaml"].map((file) => join(at, file));
+    const { stderr, code } = await taintlab(command, a, b);
+    assert.equal(code, 1);
+    const said = `${b}: error: metadata.name: duplicate node \`worker-1\`: first in ${a}\n`;
+    assert.equal(stderr.split("  help")[0], said);
+    assert.doesNotMatch(stderr, /\n +at /);
+  }
+});
+
+test("what is not foreseen has no stack trace", async () => {
+  const part = join(folder, "damaged.json");
+  writeFileSync(part, JSON.stringify({ taintlabReportPart: 1, outline: {}, results: [{}] }));
+  const { stderr, code } = await taintlab("report", "merge", part);
+  assert.equal(code, 1);
+  assert.match(stderr, /^\S*error: .*\n$/m);
+  assert.doesNotMatch(stderr, /\n +at |file:\/\//);
 });
 
 test("a flag is written as its component writes it, too", async () => {
@@ -369,7 +406,7 @@ test("what manifests say of their cluster is used and told, what may be secret i
       lines[1],
       "the clock begins at 2026-01-02T03:04:05Z, the newest time in the objects",
     );
-    assert.equal(lines[2], "left out, since it may be secret: 1 env value (--keep-all keeps it)");
+    assert.equal(lines[2], "left out, since no simulation reads it: 1 field (--keep-all keeps it)");
   }
   const kept = await taintlab("run", file, "--keep-all", "--release", "1.31");
   assert.equal(
@@ -394,7 +431,7 @@ objects:
   assert.equal(left.code, 0, left.stderr);
   assert.match(
     left.stderr,
-    /^left out, since it may be secret: 1 env value \(--keep-all keeps it\)/,
+    /^left out, since no simulation reads it: 1 field \(--keep-all keeps it\)/,
   );
   assert.doesNotMatch(left.stderr, /hunter2/);
   const kept = await taintlab(...line, "--keep-all");

@@ -114,32 +114,145 @@ async function said(tab) {
 const now = (tab) => element(tab).evaluate((one) => one.currentTime);
 const WASM = /taintlab_bg\.wasm/;
 
-test("the element takes exactly the room of what was there before", async () => {
+test("the element takes the room of the still picture, and fills it", async () => {
   const body =
     demo("why-345-seconds", "start-at=40s") +
+    demo("why-345-seconds", "budget=default/web-0 editable=true", "budget") +
     demo("same-outage-1.35", "knob=release:1.20,1.35 knob=node-monitor-grace-period:20s,50s") +
     demo("service-in-an-outage", "view=log") +
     taintlab.makeDemo(example("three-effects"), {}, { id: "own" }).html;
-  for (const width of [1200, 900, 600, 360]) {
+  for (const width of [1280, 900, 600, 360]) {
     const places = [];
-    for (const javaScriptEnabled of [false, true]) {
-      const { tab, close } = await open(`room-${width}`, body, { width, javaScriptEnabled });
+    for (const script of [false, true]) {
+      const { tab, close } = await open(`room-${width}`, body, { width, script });
       const after = tab.locator("taint-lab, #after");
       const tops = [];
       for (const one of await after.all()) tops.push((await one.boundingBox()).y);
       places.push(tops.map(Math.round));
+      if (script) {
+        const empty = await tab.locator("taint-lab").evaluateAll((all) =>
+          all.map(({ shadowRoot }) => {
+            const frame = shadowRoot.querySelector(".frame");
+            const shown = [...frame.children].filter((one) => one.offsetHeight > 0);
+            const bottom = (one) => one.getBoundingClientRect().bottom;
+            return bottom(frame) - bottom(shown.at(-1));
+          }),
+        );
+        // Its padding, and a row of buttons.
+        for (const pixels of empty) assert.ok(pixels <= 65, `${width}: ${empty} empty pixels`);
+      }
       await close();
     }
     assert.deepEqual(places[1], places[0], `${width} pixels wide`);
   }
 });
 
+test("the answer is folded until the run was played or the reader asks", async () => {
+  const body = demo("why-345-seconds", "budget=default/web-0");
+  // In a feed and on paper, and without scripts, it is open.
+  assert.match(body, /<details class="answer" open>/);
+  const inFigure = (tab) => tab.locator("figure .answer");
+  const still = await open("answer-still", body, { javaScriptEnabled: false });
+  assert.ok(await inFigure(still.tab).locator("p").isVisible());
+  await still.close();
+  // Before the element is there it is closed already; it can be opened if that never comes.
+  const waiting = await open("answer-waiting", body, { script: false });
+  const before = inFigure(waiting.tab);
+  assert.ok(!(await before.locator("p").isVisible()));
+  await before.locator("summary").click();
+  await before.locator("summary").click();
+  assert.ok(await before.locator("p").isVisible());
+  await waiting.tab.evaluate(() => document.activeElement.blur());
+  await waiting.tab.emulateMedia({ media: "print" });
+  assert.ok(await before.locator("p").isVisible());
+  await waiting.close();
+
+  const { tab, close } = await open("answer", body);
+  const summary = tab.locator("[part=answer] summary");
+  const isShown = () => tab.locator("[part=answer] p").evaluate((one) => one.checkVisibility());
+  assert.ok(!(await isShown()));
+  await summary.click();
+  assert.ok(await isShown());
+  await summary.click();
+  await tab.emulateMedia({ media: "print" });
+  assert.ok(await isShown());
+  await tab.emulateMedia({ media: "screen" });
+  assert.ok(!(await isShown()));
+  await element(tab).evaluate((one) => one.seek(60));
+  assert.ok(!(await isShown()));
+  await element(tab).evaluate((one) => {
+    one.setAttribute("speed", "100000");
+    const ended = new Promise((resolve) => one.addEventListener("ended", resolve));
+    one.play();
+    return ended;
+  });
+  await tab.locator("[part=answer][open]").waitFor();
+  // What is open stays so, and can be closed at the end.
+  await tab.getByRole("button", { name: "What happens" }).click();
+  assert.ok(await isShown());
+  await summary.click();
+  await element(tab).evaluate((one) => one.seek(one.duration));
+  assert.ok(!(await isShown()));
+  await close();
+});
+
+test("words that do not fit into their segment are left out", async () => {
+  const body = demo("service-in-an-outage") + demo("same-outage-1.35");
+  for (const width of [1280, 600, 360]) {
+    for (const script of [false, true]) {
+      const { tab, close } = await open(`words-${width}-${script}`, body, { width, script });
+      const drawn = (resolve) => requestAnimationFrame(() => setTimeout(resolve));
+      await tab.evaluate(`new Promise(${drawn})`);
+      const [shown, cut] = await tab.locator("taint-lab .lanes svg svg svg").evaluateAll((all) => {
+        const labels = all.flatMap((box) => box.querySelector("text") ?? []);
+        const seen = labels.filter(
+          (text) => text.checkVisibility({ visibilityProperty: true }) && text.getBBox().width,
+        );
+        const isCut = (text) => {
+          const { x, width } = text.getBBox();
+          return x + width > text.parentNode.width.baseVal.value;
+        };
+        return [seen.length, seen.filter(isCut).map((text) => text.textContent)];
+      });
+      assert.deepEqual(cut, [], `${width} pixels, script ${script}`);
+      assert.ok(shown > 3, `${shown} words at ${width} pixels, script ${script}`);
+      await close();
+    }
+  }
+});
+
+test("the still picture has its colours under a strict policy and in a feed, too", async () => {
+  const body = demo("why-345-seconds", "start-at=40s");
+  assert.doesNotMatch(body.split("<script")[0], /<style|style=/);
+  assert.match(body, /<rect class="g" fill="#cfe8da"/);
+  const colours = (tab) =>
+    tab.locator("figure svg").first().evaluate((svg) => {
+      const of = (what) => getComputedStyle(svg.querySelector(what)).fill;
+      return [of(".g"), of("text"), of(".b")];
+    });
+  const strict = await open("strict-still", body, { javaScriptEnabled: false });
+  const [green, ink] = ["rgb(207, 232, 218)", "rgb(23, 32, 43)"];
+  assert.deepEqual(await colours(strict.tab), [green, ink, "none"]);
+  await strict.close();
+  const dark = await open("dark-still", body, { html: 'data-theme="dark"', script: false });
+  assert.deepEqual(await colours(dark.tab), ["rgb(29, 74, 48)", "rgb(228, 233, 240)", "none"]);
+  await dark.close();
+  // A reader of feeds takes the HTML alone.
+  project(folder, "pages", { "feed.html": `<!doctype html>${body.split("<script")[0]}` });
+  const tab = await browser.newPage();
+  await tab.goto(`${url}pages/feed.html`);
+  assert.deepEqual(await colours(tab), [green, ink, "rgb(255, 255, 255)"]);
+  await tab.close();
+});
+
 test("what is fallback without JavaScript is played with it, and nothing moves", async () => {
   const body = demo("why-345-seconds", "start-at=40s") + demo("three-effects");
+  const still = await open("still", body, { script: false });
+  const before = await still.tab.locator("#after").boundingBox();
+  await still.close();
   const without = await open("plain", body, { javaScriptEnabled: false });
   const place = (tab) =>
     tab.locator("#after").evaluate((one) => one.getBoundingClientRect().top + scrollY);
-  const before = await without.tab.locator("#after").boundingBox();
   const link = without.tab.getByRole("link", { name: "Open this moment in the playground" });
   assert.equal(
     await link.first().getAttribute("href"),
@@ -362,7 +475,7 @@ test("a reader taints a node at a moment, changes the text, and goes back", asyn
 
 test("a page that forbids wasm and inline styles: it plays, and says why it cannot do more", async () => {
   const { tab, close } = await open("strict", demo("why-345-seconds"), {
-    // Of the fallback, whose picture has its styles in it; and of wasm.
+    // Of wasm.
     expected: /Content Security Policy/,
   });
   await element(tab).evaluate((one) => one.seek(60));

@@ -135,6 +135,80 @@ test("exceptions of options, lists and JSON are passed on as well", () => {
   simulator.free();
 });
 
+test("what is said of a huge text is short", () => {
+  const huge = "x".repeat(500_000);
+  const node = (field) => `apiVersion: v1\nkind: Node\nmetadata: {name: a, ${field}}\n`;
+  const calls = [
+    () => whole.matchTolerations([], [], { release: huge }),
+    () => lite.matchTolerations([], [], { release: huge }),
+    () => whole.matchTolerations([{ key: "a", effect: "b", [`keyy${huge}`]: 1 }], []),
+    () => whole.rankForEviction([], huge),
+    () => whole.rankForEviction([], "memory.available", { usage: { [huge]: {} } }),
+    () => whole.rankForEviction([], "memory.available", { release: huge }),
+    () => whole.rankForEviction([], "memory.available", { [huge]: 1 }),
+    () => whole.parseTaint(huge),
+    () => whole.parseTaint(`${huge}:NoExecute`),
+    () => whole.parseTaint(`a:${huge}`),
+    () => lite.parseTaint(`a=${huge}:NoExecute`),
+    () => whole.parseManifests(`apiVersion: v1\nkind: ${huge}\nmetadata: {name: a}\n`),
+    () => whole.parseManifests(`apiVersion: ${huge}\nkind: Node\nmetadata: {name: a}\n`),
+    () => whole.parseManifests(node(`${huge}: 1`)),
+    () => whole.parseManifests(node(`labels: {${huge}: 1}`)),
+    () => whole.parseManifests(node(`labels: {a: ${huge}}`)),
+    () => whole.validateTaints([{ key: huge, effect: huge }]),
+    () => whole.whenEvicted({ kind: huge }, {}),
+    () => whole.Simulator.fromManifests([], { controllerManagerFlags: { [huge]: "1" } }),
+    () => whole.Simulator.fromManifests([], { featureGates: { [huge]: true } }),
+  ];
+  for (const call of calls) {
+    let said;
+    try {
+      const { errors = [], warnings = [] } = call();
+      said = [...errors, ...warnings];
+    } catch (error) {
+      assert.ok(error instanceof TypeError, String(call));
+      said = [{ message: error.message }];
+    }
+    for (const { message, path = "", help = "" } of said) {
+      const most = Math.max(message.length, path.length, help.length);
+      assert.ok(most <= 2_100, `${call}: ${most} letters`);
+      if (message.length > 2_000) assert.match(message, /…/);
+    }
+  }
+});
+
+test("data that is nested too deeply is a TypeError that says so", () => {
+  let deep = {};
+  for (let i = 0; i < 100_000; i++) deep = { deep };
+  const said = /^TypeError: .*nested too deeply: at most 1000 levels can be read$/;
+  for (const call of [
+    () => whole.Simulator.fromManifests([deep]),
+    () => whole.Simulator.fromManifests(deep),
+    () => whole.whenEvicted(deep, {}),
+    () => whole.schedule(deep, []),
+    () => whole.testScenario(deep),
+    () => whole.rankForEviction([deep], "memory.available"),
+  ]) {
+    assert.match(String(thrownBy(call)), said, String(call));
+  }
+  // What a getter throws is the caller's own.
+  const mine = new RangeError("Maximum call stack size exceeded");
+  const own = { get a() { throw mine; } };
+  assert.equal(thrownBy(() => whole.whenEvicted(own, {})), mine);
+  works(whole);
+});
+
+test("one call simulates a year at most, and says so before it begins", () => {
+  const simulator = made();
+  simulator.command({ stopKubelet: { node: simulator.nodes()[0].metadata.name } });
+  for (const at of [1e308, "9000h", 400 * 86_400_000]) {
+    const { ok, errors } = simulator.advanceTo(at);
+    assert.deepEqual([ok, errors[0].code, simulator.now], [false, "tooManyMoments", 0]);
+    assert.match(errors[0].message, /^one call simulates at most a year/);
+  }
+  simulator.free();
+});
+
 test("values of every kind get an answer or a TypeError", () => {
   const { proxy, revoke } = Proxy.revocable([], {});
   revoke();

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { before, test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -67,6 +68,9 @@ void whenEvicted(
 );
 const decision = schedule(pod, [node], [pod]);
 if (decision.ok) void decision.verdicts.map((verdict) => verdict.rejection?.plugin);
+const taints = [{ key: "a", effect: "NoExecute" }];
+const effect: string = "NoExecute";
+void matchTolerations(taints, [{ key: "a", effect }], { release: "v1.30.4+k3s1" });
 const ranking = rankForEviction([pod], "memory.available", {
   usage: { "default/web-0": { containers: [{ name: "web", memory: { constant: "200Mi" } }] } },
 });
@@ -130,6 +134,12 @@ const BAD = {
   "tolerations as text": 'matchTolerations([], "a");',
   "an unknown command": "simulator.command({ tain: { node: 'a' } });",
   "a release of another kind": "matchTolerations([], [], { release: 1.34 });",
+  "a release that is not known": 'matchTolerations([], [], { release: "1.99" });',
+  "a misspelt effect of a taint": 'matchTolerations([{ key: "a", effect: "NoExcute" }], []);',
+  "a misspelt effect of a toleration": 'matchTolerations([], [{ effect: "NoExcute" }]);',
+  "a misspelt effect of a node": 'zoneState([{ spec: { taints: [{ key: "a", effect: "no" }] } }]);',
+  "a misspelt effect of a pod": 'schedule({ spec: { tolerations: [{ effect: "no" }] } }, []);',
+  "a misspelt effect by its type": 'const taint: TaintInput = { key: "a", effect: "NoExcute" };',
   "an unknown option": 'parseManifests("", { files: "a" });',
   "an unknown signal": 'rankForEviction([], "memory.free");',
   "a misspelt field of a node": "whenEvicted({}, { spec: { tains: [] } });",
@@ -176,12 +186,21 @@ for (const module of ["nodenext", "esnext"]) {
 
 test("mistakes do not compile", async () => {
   const head = `import { Simulator, matchTolerations, parseManifests, rankForEviction, schedule, whenEvicted, zoneState } from "taintlab";
-declare const simulator: Simulator;\n`;
+import type { TaintInput } from "taintlab"; declare const simulator: Simulator;\n`;
   const names = Object.keys(BAD);
   const { stdout } = await compile("bad", "nodenext", head + Object.values(BAD).join("\n"));
   names.forEach((name, index) => {
     assert.match(stdout, new RegExp(`main\\.ts[(:]${index + 3}[,:]`), `${name} compiles`);
   });
+});
+
+test("the releases of the type are those that the engine knows", async () => {
+  const { releases } = createRequire(join(folder, "main.cjs"))("taintlab");
+  const [, minors] = /type KubernetesRelease = .*1\.\$\{([\d |]+)\}/.exec(declarations);
+  assert.deepEqual(
+    minors.split(" | ").map((minor) => `1.${minor}`),
+    releases(),
+  );
 });
 
 test("no two types share a name, for TypeScript would merge them", () => {

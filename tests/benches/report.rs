@@ -8,6 +8,9 @@ use taintlab_core::report::{DomainKind, DomainList, Plan, Report, ReportOptions,
 use taintlab_core::scenario::Scenario;
 use taintlab_core::simulator::Simulator;
 
+#[path = "report/eks.rs"]
+mod eks;
+
 criterion_group!(benches, forks, runs, reports);
 criterion_main!(benches);
 
@@ -166,6 +169,16 @@ fn reports(c: &mut Criterion) {
     for (remedies, name) in [(0, ""), (5, "_remedies")] {
         let scenario = cluster(100, Says::Nothing);
         group.bench_function(BenchmarkId::new("whole", format!("100_nodes{name}")), |b| {
+            b.iter_batched(
+                || scenario.clone(),
+                |scenario| whole(scenario, remedies),
+                BatchSize::PerIteration,
+            );
+        });
+    }
+    for (remedies, name) in [(0, ""), (5, "_remedies")] {
+        let scenario = eks::cluster();
+        group.bench_function(BenchmarkId::new("whole", format!("eks{name}")), |b| {
             b.iter_batched(
                 || scenario.clone(),
                 |scenario| whole(scenario, remedies),

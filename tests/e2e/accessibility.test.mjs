@@ -16,6 +16,7 @@ import {
   selectNode,
   selectPod,
   selectZone,
+  showView,
   tab,
   taint,
 } from "./support/page.mjs";
@@ -106,6 +107,7 @@ playgroundTest("nothing stands in anybody's way", { alone: true }, async ({ page
   await examine(page, found, "a zone");
 
   await page.keyboard.press("Escape");
+  await showView(page, "events");
   await page.getByRole("button", { name: "Decisions" }).click();
   await runToEnd(page);
   await examine(page, found, "after the end, with pods that are gone");
@@ -208,6 +210,7 @@ playgroundTest(MORE, { alone: true }, async ({ page }) => {
   await loadScenario(page, "nowhere-to-go");
   await page.getByTestId("end").click();
   await scrubTo(page, seconds(300));
+  await showView(page, "workloads");
   await page.locator('[data-workload="deployment/default/web"]').click();
   await page.getByTestId("availability-chart").waitFor();
   await examine(page, found, "a workload that lacks a pod");

@@ -13,6 +13,7 @@ import {
   scrubTo,
   seconds,
   selectPod,
+  showView,
   taint,
   until,
 } from "./support/page.mjs";
@@ -100,6 +101,7 @@ playgroundTest("a node is shut down, loses power and starts again, by mouse", as
   const button = (name) => inspector.getByRole("button", { name, exact: true });
   await button("Shut down").click();
   await inspector.getByTestId("shutting-down").getByText("It is shutting down").waitFor();
+  await showView(page, "events");
   await page.getByTestId("log").getByText("Shutdown manager detected shutdown event").waitFor();
   await button("Cut power").click();
   await inspector.getByTestId("unreachable").getByText("It is off").waitFor();
@@ -147,9 +149,9 @@ playgroundTest("a descheduler and an autoscaler are switched on in the settings"
   assert.ok(await page.getByTestId("apply-settings").isDisabled());
   await interval.fill("1m");
   await page.getByTestId("autoscaler").selectOption("worker-1");
-  await page.getByLabel("At most so many nodes of the group").fill("0");
+  await page.getByLabel("Maximum nodes in the group").fill("0");
   await page.getByRole("alert").getByText("must be 1 to 10000").waitFor();
-  await page.getByLabel("At most so many nodes of the group").fill("20");
+  await page.getByLabel("Maximum nodes in the group").fill("20");
   await page.getByTestId("apply-settings").click();
   await page.getByTestId("dialog").waitFor({ state: "detached" });
   await taint(page, "worker-1", { key: "example.com/legacy", effect: "NoSchedule" });

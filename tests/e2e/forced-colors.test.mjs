@@ -8,6 +8,7 @@ import {
   ready,
   selectNode,
   selectPod,
+  showView,
   taint,
   until,
 } from "./support/page.mjs";
@@ -134,6 +135,7 @@ for (const colorScheme of ["light", "dark"]) {
       );
 
       // What is pressed.
+      await showView(page, "events");
       const filter = (name) => page.getByTestId("log").getByRole("button", { name, exact: true });
       assert.notEqual(
         await colour(filter("Changes")),
@@ -152,10 +154,10 @@ for (const colorScheme of ["light", "dark"]) {
       );
       assert.notEqual(
         await page
-          .locator('[role=tab][aria-selected="true"]')
+          .locator('.inspector [role=tab][aria-selected="true"]')
           .evaluate((tab) => getComputedStyle(tab).borderBottomColor),
         await page
-          .locator('[role=tab][aria-selected="false"]')
+          .locator('.inspector [role=tab][aria-selected="false"]')
           .first()
           .evaluate((tab) => getComputedStyle(tab).borderBottomColor),
         "a tab",
@@ -197,6 +199,7 @@ for (const colorScheme of ["light", "dark"]) {
       await page.locator("#sheet").evaluate((sheet) => sheet.remove());
 
       await loadScenario(page, "service-in-an-outage");
+      await showView(page, "workloads");
       const sample = (readiness) => page.locator(`i.sample.${readiness}`).first();
       const readiness = ["whole", "some", "none", "notyet"].map((name) => [name, sample(name)]);
       await assertFarApart(page, Object.fromEntries(readiness), 20, "how ready workloads are");

@@ -127,6 +127,7 @@ const JOBS = {
 
   "a row of the log leads to its moment": async (page, hand) => {
     await runToEnd(page);
+    await hand.press(page.getByTestId("events-open"));
     const rows = page.getByTestId("log").locator(".ev");
     await hand.press(rows.filter({ hasText: "NodeNotReady" }).first());
     await clockIs(page, NOT_READY);

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { afresh, playgroundTest } from "./support/browser.mjs";
 import { edits, focused, focusedWords } from "./support/focus.mjs";
 import { keyboard } from "./support/hands.mjs";
-import { loadScenario, now, ready, seconds, until } from "./support/page.mjs";
+import { loadScenario, now, ready, seconds, showView, until } from "./support/page.mjs";
 
 /** A key of the help as the browser calls it. */
 const called = (key) =>
@@ -172,7 +172,7 @@ const HELP = {
       await press();
       await clockIs(page, 5);
     },
-    "Back to what happened before to what is selected": async (page, press) => {
+    "Previous event of the selection": async (page, press) => {
       await taintWorker(page);
       await page.locator('[data-node="worker-1"] > .name').click();
       await page.keyboard.press("e");
@@ -180,7 +180,7 @@ const HELP = {
       await press();
       await until(page, async () => assert.ok((await now(page)) < seconds(330)));
     },
-    "On to what happens next to what is selected": async (page, press) => {
+    "Next event of the selection": async (page, press) => {
       await taintWorker(page);
       await page
         .locator('[data-pod="kube-system/kube-proxy-2"], [data-node="worker-1"] [data-pod]')
@@ -233,13 +233,21 @@ const HELP = {
     "Create a node": opens("Create a node"),
     "Create a pod": opens("Create a pod"),
     Warnings: opens("Warnings"),
-    "Lanes in full height, or not": async (page, press) => {
+    "Lanes; again: in full height, or not": async (page, press) => {
       await press();
-      await page.locator('[data-testid="lanes"][data-room="full"]').waitFor();
+      await page.locator('[data-testid="pane"][data-room="full"]').waitFor();
       await press();
-      await page.locator('[data-testid="lanes"][data-room="closed"]').waitFor();
+      await page.locator('[data-testid="pane"][data-room="part"]').waitFor();
     },
-    "All of the time on the lanes": async (page, press) => {
+    Workloads: async (page, press) => {
+      await press();
+      await page.getByTestId("workloads").getByText("No controller replaces pods").waitFor();
+    },
+    "Event log": async (page, press) => {
+      await press();
+      await page.getByTestId("log").locator(".columns").waitFor();
+    },
+    "Fit everything on the lanes": async (page, press) => {
       const { last } = await atLanes(page);
       const before = await last();
       await page.keyboard.press("+");
@@ -275,7 +283,7 @@ const HELP = {
       await press();
       await page.locator("[data-testid=find]:focus").waitFor();
     },
-    "Light, dark or as the system": async (page, press) => {
+    "Theme: light, dark, system": async (page, press) => {
       const theme = () => page.evaluate(() => document.documentElement.dataset.theme ?? "auto");
       for (const expected of ["light", "dark", "auto"]) {
         await press();
@@ -425,7 +433,7 @@ const HELP = {
       await press();
       assert.equal(await page.getByTestId("console-line").inputValue(), "kubectl get nodes\n");
     },
-    "Close the console": async (page, press) => {
+    "Back to the tab before": async (page, press) => {
       await inConsole(page, "");
       await press();
       await page.getByTestId("console-line").waitFor({ state: "detached" });
@@ -494,6 +502,7 @@ playgroundTest(
   "letters are no shortcuts in fields and lists, nor with Ctrl, Alt or Shift",
   async ({ page }) => {
     await ready(page);
+    await showView(page, "events");
     const letters = "nbe0+-ixsapwkt?";
     for (const field of [page.getByLabel("Filter events"), page.getByTestId("release")]) {
       await field.focus();

@@ -121,14 +121,14 @@ playgroundTest("the console is used by keyboard alone, and is no trap", async ({
     .getByTestId("completions")
     .getByRole("button", { name: "worker-1", exact: true })
     .waitFor();
-  // and goes on where there is nothing; Escape leaves.
+  // and goes on where there is nothing; Escape leads back to the tab before.
   await line.fill("");
   await page.keyboard.press("Tab");
   assert.notEqual(await page.evaluate(() => document.activeElement.dataset.testid), "console-line");
   await line.focus();
   await page.keyboard.press("Escape");
   await line.waitFor({ state: "detached" });
-  assert.equal(await page.evaluate(() => document.activeElement.dataset.testid), "console-open");
+  assert.equal(await page.evaluate(() => document.activeElement.dataset.testid), "lanes-open");
 });
 
 playgroundTest(

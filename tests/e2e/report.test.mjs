@@ -88,7 +88,7 @@ playgroundTest(
         "n-1 line 4",
         "default/a namespace default assumed line 11",
         "default/b namespace default assumed left out line 15",
-        "default/c namespace default assumed; dropped: 1 env value line 19",
+        "default/c namespace default assumed; dropped: 1 field line 19",
         "shop/web kept for export line 23",
       ],
     );

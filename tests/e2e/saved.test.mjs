@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
+import { largeClusterText } from "../large-cluster.mjs";
 import { playgroundTest } from "./support/browser.mjs";
 import {
   keptSessions,
@@ -10,6 +11,7 @@ import {
   now,
   pods,
   ready,
+  replaceCluster,
   scrubTo,
   seconds,
   taint,
@@ -55,6 +57,39 @@ async function openWith(page, url, text) {
   await page.goto(url);
   await ready(page);
 }
+
+playgroundTest(
+  "a long session says that it is restored, and the page can begin without it",
+  { alone: true },
+  async ({ page }) => {
+    await ready(page);
+    const text = largeClusterText({ nodes: 60, pods: 1_500, deployments: 20 });
+    assert.ok(text.length > 1 << 20);
+    await replaceCluster(page, text);
+    await until(page, async () => (await keptSessions(page)).length === 1);
+    // What is asked of a worker waits until the test lets it go on.
+    await page.addInitScript(() => {
+      const { postMessage } = Worker.prototype;
+      let held = [];
+      Worker.prototype.postMessage = function (...message) {
+        if (held) held.push([this, message]);
+        else postMessage.apply(this, message);
+      };
+      globalThis.release = () => {
+        for (const [worker, message] of held) postMessage.apply(worker, message);
+        held = undefined;
+      };
+    });
+    await page.reload({ waitUntil: "commit" });
+    await page.getByRole("status").getByText("Restoring “60 nodes, 1500 pods”").waitFor();
+    await page.getByRole("button", { name: "Cancel and start without it" }).click();
+    await page.evaluate(() => globalThis.release());
+    await ready(page);
+    await page.getByText("Your work is kept under Sessions").waitFor();
+    assert.equal(await page.locator("[data-zone]").count(), 3, "the sample cluster");
+    assert.equal((await keptSessions(page)).length, 1);
+  },
+);
 
 playgroundTest("objects, edits, clock, release and colours survive a reload", async ({ page }) => {
   await ready(page);

@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 
 import { playgroundTest } from "./support/browser.mjs";
 import { keyboard, mouse, touch } from "./support/hands.mjs";
+import { gkeCluster } from "./support/gke.mjs";
 import {
   evictions,
   keptSessions,
@@ -12,9 +13,11 @@ import {
   now,
   pods,
   ready,
+  replaceCluster,
   runToEnd,
   scrubTo,
   seconds,
+  showView,
   storedWith,
   taint,
   until,
@@ -98,7 +101,7 @@ playgroundTest("names are hidden on demand", async ({ page }) => {
   const link = page.getByTestId("share-link");
   await until(page, async () => assert.match(await link.inputValue(), /#s=sample-cluster/));
   await page.getByTestId("hide-names").check();
-  await until(page, async () => assert.match(await link.inputValue(), /#1\./));
+  await until(page, async () => assert.match(await link.inputValue(), /#2\./));
   const hidden = await link.inputValue();
   const other = await page.context().newPage();
   await other.goto(hidden);
@@ -169,6 +172,7 @@ playgroundTest("Back and Forward lead through what was shown", async ({ page }) 
   await addressIs(page, /^#s=three-effects/);
   await page.goBack();
   await titleIs(first);
+  await showView(page, "events");
   await page.getByTestId("log").getByText("example.com/x").first().waitFor();
   await page.goForward();
   await titleIs(second);
@@ -181,8 +185,14 @@ playgroundTest("a broken link says what is broken", { closed: true }, async ({ p
   for (const [link, words] of [
     ["#s=no-such-example", "no example is called `no-such-example`"],
     ["#s=three-effects&t=soon", "`t=soon`"],
-    ["#2.abcd", "it has format 2"],
+    ["#3.abcd", "it has format 3"],
     ["#1.a*b", "character 2"],
+    ["#1.%%%zzzz", "character 1, `%`"],
+    ["#2.%%%zzzz", "character 1, `%`"],
+    ["#2.", "nothing stands after"],
+    ["#2.AAAA", "a piece of it is missing or was changed"],
+    ["#d=%%%", "character 1, `%`"],
+    ["#s=%%%", "is not escaped"],
     ["#1.AAAA", "a piece of it is missing or was changed"],
     [`#1.${"A".repeat(20_000)}`, "20000 characters, and 16384 is the most"],
   ]) {
@@ -207,6 +217,50 @@ playgroundTest("a broken link says what is broken", { closed: true }, async ({ p
   assert.ok(bomb.length < 16_384);
   await page.evaluate((to) => (location.hash = `#1.${to}`), bomb);
   await page.getByTestId("notice").getByText("it unpacks to more than 524288 bytes").waitFor();
+});
+
+playgroundTest("a broken link is told in a page that is open", { closed: true }, async ({
+  page,
+  url,
+}) => {
+  await page.goto(url);
+  await ready(page);
+  const notice = page.getByTestId("notice").filter({ hasText: "This link cannot be opened" });
+  for (const link of ["#1.%%%zzzz", "#2.%%%zzzz", "#3.AAAA", "#s=%%%", "#2.AAAA"]) {
+    await page.evaluate((to) => (location.hash = to), link);
+    await notice.waitFor();
+    await notice.getByRole("button").first().click();
+    await notice.waitFor({ state: "detached" });
+  }
+});
+
+playgroundTest("a cluster as GKE serves it fits into a link, and opens as it was", async ({ page }) => {
+  await ready(page);
+  await replaceCluster(page, JSON.stringify(gkeCluster()));
+  await page.locator('[data-pod="data/kafka-0"]').waitFor();
+  await page.keyboard.press("h");
+  const field = page.getByTestId("share-link");
+  await until(page, async () => assert.match(await field.inputValue(), /#2\./));
+  const link = await field.inputValue();
+  const length = link.length - link.indexOf("#");
+  console.log(`GKE, 12 nodes and 75 pods: ${length} characters`);
+  assert.ok(length <= 6 * 1024, `${length}`);
+  assert.equal(await page.getByTestId("share-copy").count(), 1);
+  const mine = await pods(page);
+  assert.equal(Object.keys(mine).length, 75);
+  const other = await page.context().newPage();
+  await other.goto(link);
+  await ready(other);
+  await other.locator('[data-pod="data/kafka-0"]').waitFor();
+  assert.deepEqual(await pods(other), mine);
+  // Of a larger one the file is offered, and no link that nobody can open.
+  await page.keyboard.press("Escape");
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+  await replaceCluster(page, JSON.stringify(gkeCluster({ nodes: 100, replicas: 20 })));
+  await page.keyboard.press("h");
+  await page.getByRole("alert").getByText("There is no link").waitFor();
+  assert.equal(await page.getByTestId("share-copy").count(), 0);
+  assert.equal(await page.getByTestId("share-file").count(), 1);
 });
 
 playgroundTest("another computation is told", { closed: true }, async ({ page, url }) => {

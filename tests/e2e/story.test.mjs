@@ -7,7 +7,16 @@ import axe from "axe-core";
 
 import { playgroundTest } from "./support/browser.mjs";
 import { keyboard, mouse, touch } from "./support/hands.mjs";
-import { loadScenario, now, ready, runToEnd, scrubTo, seconds, until } from "./support/page.mjs";
+import {
+  loadScenario,
+  now,
+  ready,
+  runToEnd,
+  scrubTo,
+  seconds,
+  showView,
+  until,
+} from "./support/page.mjs";
 
 const TAKEN = {
   closed: true,
@@ -35,15 +44,13 @@ for (const hand of [mouse, keyboard, touch]) {
   const options = { ...SAMPLE, context: hand.context };
   playgroundTest(`each question is one step from its answer, by ${hand.name}`, options, async ({ page }) => {
     await ready(page);
+    // Of the cluster in sight: the answer stands above the board, and in the lanes.
     await hand(page).press(page.getByTestId("question-node"));
-    await story(page).getByText("1 of 7").waitFor();
-    // The answer is there, and the way through it beside.
-    const answer = story(page).getByTestId("story-answer");
-    await answer.getByText(/only then are they replaced/).waitFor();
-    await story(page).getByText("Step through it").waitFor();
-    assert.equal(await now(page), seconds(60));
-    await inAddress(page, "service-in-an-outage");
-    await page.goBack();
+    const caption = page.getByTestId("caption");
+    await caption.getByText(/^1m0.*: worker-1 is tainted\. report.* goes now, because/).waitFor();
+    await page.getByTestId("lanes").locator("[data-forecast][data-state=counting]").first().waitFor();
+    await page.getByTestId("undo").click();
+    await hand(page).press(page.getByTestId("home"));
     await page.getByTestId("questions").waitFor();
     await hand(page).press(page.getByTestId("question-why"));
     await story(page).getByText("1 of 4").waitFor();
@@ -205,8 +212,13 @@ playgroundTest("every command is found and done by keyboard", async ({ page }) =
   await page.keyboard.press("Escape");
   await page.getByTestId("dialog").waitFor({ state: "detached" });
   await page.keyboard.press("ControlOrMeta+Shift+P");
-  await search.fill("no command like this");
-  await page.getByText("No command has all of these words.").waitFor();
+  // Of a name that no command has, the node or the pod is looked for.
+  await search.fill("zzz");
+  await until(page, async () => assert.match(await active(), /^Find “zzz”: a node or a pod/));
+  await search.fill("worker-2");
+  await list.getByRole("option", { name: "Select node worker-2" }).click();
+  await page.getByTestId("inspector").getByRole("heading", { name: "worker-2" }).waitFor();
+  await page.keyboard.press("ControlOrMeta+Shift+P");
   await search.fill("share");
   await list.getByRole("option", { name: /Share a link/ }).click();
   await page.getByRole("dialog", { name: "Share" }).waitFor();
@@ -248,9 +260,10 @@ playgroundTest(
     await command(page, "keep worker-2 no longer");
     await lanes.locator('.lane[data-kind="pinned"]').waitFor({ state: "detached" });
 
-    await command(page, "timeline leave out evictions");
+    await command(page, "timeline hide evictions");
     await page.locator('.kind.evict[aria-pressed="false"]').waitFor();
     await command(page, "event log show decisions");
+    await showView(page, "events");
     const log = page.getByTestId("log");
     await log.getByRole("button", { name: "Decisions", pressed: true }).waitFor();
     await log.locator('.ev[data-category="fact"]').first().waitFor();
@@ -313,7 +326,7 @@ playgroundTest("marks and pins are reached on a phone", PHONE, async ({ page }) 
   await loadScenario(page, "why-345-seconds");
   const tap = (control) => control.tap();
   assert.equal(await page.locator(".kinds").isVisible(), false);
-  await command(page, "timeline leave out nodes", tap);
+  await command(page, "timeline hide nodes", tap);
   await page.locator('.kind.nodal[aria-pressed="false"]').waitFor({ state: "attached" });
   await page.locator('[data-node="worker-3"] > .name').tap();
   await page.getByTestId("inspector").getByRole("heading", { name: "worker-3" }).waitFor();
@@ -418,7 +431,7 @@ playgroundTest("an incident and an embed are taken along", TAKEN, async ({ page,
   await page.keyboard.press("x");
   const copied = () => page.evaluate(() => navigator.clipboard.readText());
   await page.locator('[data-export="Incident"]').getByRole("button", { name: "Copy" }).click();
-  await until(page, async () => assert.match(await copied(), /- at 0:40: `node\/worker-1`/));
+  await until(page, async () => assert.match(await copied(), /- at 40\.033s: `node\/worker-1`/));
   const embed = page.locator('[data-export="Embed"]');
   await embed.getByRole("button", { name: "Show" }).click();
   await embed.getByTestId("embed-preview").locator("> svg").waitFor();

@@ -13,6 +13,7 @@ import {
   runToEnd,
   scrubTo,
   seconds,
+  showView,
   until,
 } from "./support/page.mjs";
 
@@ -32,6 +33,7 @@ async function playToEnd(page, speed) {
 
 async function start(page) {
   await ready(page);
+  await showView(page, "events");
   await page.getByRole("button", { name: "Decisions" }).click();
   await loadScenario(page, "default-tolerations");
 }
@@ -159,6 +161,7 @@ const showsCurrent = (page) =>
 
 playgroundTest("the row of the clock stays in sight by itself and by steps", async ({ page }) => {
   await ready(page);
+  await showView(page, "events");
   await page.getByRole("button", { name: "Decisions" }).click();
   await loadScenario(page, "one-zone-of-three");
   const inSight = (when) =>
@@ -172,7 +175,7 @@ playgroundTest("the row of the clock stays in sight by itself and by steps", asy
   // To its end: whoever would pause it may be late.
   await page.getByTestId("announcement").getByText("Nothing more is due").waitFor();
   await inSight("at the end");
-  const rows = Number(await page.getByTestId("log").locator("h2 + .num").textContent());
+  const rows = Number(await page.getByTestId("events-open").locator(".num").textContent());
   assert.ok(rows > 40, `${rows} rows do not fit`);
   // Back among what is known, and forth through it.
   await scrubTo(page, seconds(1));

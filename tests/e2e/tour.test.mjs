@@ -50,11 +50,15 @@ const TOUR = {
       await page.locator('[data-node="control-plane-1"]').waitFor();
     },
 
-  "Select `worker-1`, press *Stop kubelet* under *Health*, and <kbd>N</kbd> to jump from event to event. After a minute the node is tainted: one pod is deleted at once, three begin to count down, two stay.":
+  "Press *Stop kubelet* on the card of `worker-1` (by keyboard, under *Health* of the node), and <kbd>N</kbd> to jump from event to event. After a minute the node is tainted: one pod is deleted at once, three begin to count down, two stay. The line above the board says so, and the lanes below it show what is to come.":
     async (page, hand) => {
-      await hand.node("worker-1");
-      await hand.tab("health");
-      await hand.press(button(page, "Stop kubelet"));
+      if (hand.name === "mouse") {
+        await page.locator('[data-node="worker-1"] .deed', { hasText: "Stop kubelet" }).click();
+      } else {
+        await hand.node("worker-1");
+        await hand.tab("health");
+        await hand.press(button(page, "Stop kubelet"));
+      }
       while ((await statesOf(page, "worker-1")).counting !== 3) {
         const before = await now(page);
         assert.ok(before < seconds(70), `${before}`);
@@ -67,15 +71,21 @@ const TOUR = {
         assert.deepEqual([counting, stays], [3, 2]);
         assert.deepEqual(Object.values(deleted), [1]);
       });
+      const caption = page.getByTestId("caption");
+      await caption.getByText(/worker-1 is tainted.*; 2 pods stay/).waitFor();
+      const lanes = page.getByTestId("lanes");
+      await lanes.locator("[data-forecast][data-state=counting]").first().waitFor();
     },
 
-  "Press <kbd>Space</kbd> to play and again to pause. The event log speaks Kubernetes' words, and what is deleted comes back elsewhere.":
+  "Press <kbd>Space</kbd> to play and again to pause. <kbd>3</kbd> shows the event log, which speaks Kubernetes' words; what is deleted comes back elsewhere.":
     async (page) => {
       await page.keyboard.press("Space");
       await until(page, async () => assert.ok((await now(page)) > seconds(76)));
       await page.keyboard.press("Space");
       await page.getByRole("button", { name: "Play" }).waitFor();
       assert.ok((await now(page)) < seconds(110), "there is time to read");
+      await page.keyboard.press("3");
+      await page.getByTestId("log").locator(".ev").first().waitFor();
       const rows = (await log(page)).join("\n");
       assert.match(rows, /TaintManagerEviction .*Marking for deletion Pod data\/report/);
       assert.match(rows, /Scheduled pod\/data\/report/);
@@ -159,12 +169,12 @@ const TOUR = {
       await page.getByRole("dialog", { name: "Warnings" }).waitFor();
       await page.keyboard.press("Escape");
       await page.getByTestId("dialog").waitFor({ state: "detached" });
-      await hand.node("worker-6");
+      await hand.node("worker-3");
       await hand.press(button(page, "Cordon"));
-      await page.getByTestId("same-line").getByText("kubectl cordon worker-6").waitFor();
+      await page.getByTestId("same-line").getByText("kubectl cordon worker-3").waitFor();
     },
 
-  "Open *Who does the kubelet evict first?* under *Scenarios*, select `worker-1`, and read under *Resources* what it runs out of, and who goes first by which key.":
+  "Open *Who does the kubelet evict first?* under *Scenarios*, press <kbd>N</kbd>, select `worker-1`, and read under *Resources* what it runs out of, and who goes first by which key.":
     async (page, hand) => {
       await open(page, hand, "Who does the kubelet evict first?");
       await page.keyboard.press("n");
@@ -178,19 +188,20 @@ const TOUR = {
       await inspector(page).locator('.ranking [data-decides="true"]').first().waitFor();
     },
 
-  "Open *A service loses a node* under *Scenarios* and press <kbd>E</kbd>: replicas are lost, replaced, scheduled and ready again, and how many there were at each moment is under the board.":
+  "Open *A service loses a node* under *Scenarios* and press <kbd>E</kbd>: replicas are lost, replaced, scheduled and ready again. <kbd>2</kbd> shows how many there were at each moment.":
     async (page, hand) => {
       await open(page, hand, "A service loses a node");
       await page.keyboard.press("e");
+      await page.keyboard.press("2");
       const web = page.locator('[data-workload="deployment/shop/web"]');
-      await web.getByText("replica-s").waitFor();
+      await web.getByText("replica-seconds").waitFor();
       const states = await web
         .locator(".curve rect")
         .evaluateAll((found) => found.map((part) => part.getAttribute("class")));
       assert.ok(states.includes("some") && states.at(-1) === "whole", states.join(", "));
     },
 
-  "Press <kbd>L</kbd>: the whole outage in lanes, what has happened and, paler, what will. Point at a lane to look at that moment, choose it to go there and to read what led to it.":
+  "Press <kbd>L</kbd>: the whole outage in lanes (what is still to come is paler). Point at a lane to look at that moment, choose it to go there and to read what led to it.":
     async (page, hand) => {
       await page.keyboard.press("l");
       const rows = page.getByTestId("lanes-rows");
@@ -226,7 +237,6 @@ const TOUR = {
       await page.getByTestId("branches").locator('[data-branch="branch 1"]').waitFor();
       await page.keyboard.press("Escape");
       await page.getByTestId("dialog").waitFor({ state: "detached" });
-      await page.keyboard.press("l");
     },
 
   "Press <kbd>H</kbd> for a link to this very moment, and <kbd>M</kbd> to note what there is to see; <kbd>O</kbd> tells the notes as a story.":
@@ -249,8 +259,10 @@ const TOUR = {
       await page.keyboard.press("Escape");
     },
 
-  "Press <kbd>R</kbd> and run the report: which node or zone hurts most if it fails, what would help, and a click on a cell opens that failure at its worst moment.":
+  "Press <kbd>Home</kbd>, then <kbd>R</kbd>, and run the report: which node or zone hurts most if it fails, what would help, and a click on a cell opens that failure at its worst moment.":
     async (page, hand) => {
+      await page.keyboard.press("Home");
+      await until(page, async () => assert.equal(await now(page), seconds(0)));
       await page.keyboard.press("r");
       await hand.press(page.getByRole("button", { name: "Run the report" }));
       await page.getByTestId("report-findings").locator("li").first().waitFor();

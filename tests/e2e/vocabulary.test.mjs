@@ -14,6 +14,7 @@ import {
   scrubTo,
   seconds,
   selectPod,
+  showView,
   taint,
   until,
 } from "./support/page.mjs";
@@ -75,6 +76,7 @@ for (const [name, times] of Object.entries({
 })) {
   playgroundTest(`${name}: legend, dots, counts and log say the same`, async ({ page }) => {
     await ready(page);
+    await showView(page, "events");
     await page.getByRole("button", { name: "Decisions" }).click();
     await loadScenario(page, name);
     for (const time of times) {
@@ -137,6 +139,7 @@ playgroundTest(
     const counting = Object.entries(await pods(page)).filter(([, state]) => state === "counting");
     assert.deepEqual(listed.toSorted(), counting.map(([pod]) => pod).toSorted());
     assert.ok(listed.length > 1);
+    await showView(page, "events");
     await page.getByRole("button", { name: "Decisions" }).click();
     await page.getByRole("button", { name: "Only selected" }).click();
     const about = new Set(

@@ -13,6 +13,7 @@ import {
   scrubTo,
   seconds,
   selectPod,
+  showView,
   until,
 } from "./support/page.mjs";
 
@@ -105,12 +106,14 @@ playgroundTest(
     assert.equal(await printed(page), begun + again);
     await passTo(page, seconds(76));
     assert.equal(await printed(page), begun + again.repeat(3));
+    await showView(page, "workloads");
     // Where nothing happens, replica-seconds are lost nevertheless.
     assert.match(
       await track(page, "deployment/default/web").locator(".lost").innerText(),
-      /^16 replica-s$/,
+      /^16 replica-seconds$/,
     );
     // Back in time it has printed less.
+    await showView(page, "console");
     await passTo(page, seconds(66));
     assert.equal(await printed(page), begun + again);
 
@@ -129,6 +132,7 @@ playgroundTest(
     const state = await pods(page);
     assert.equal(state[first], "gone");
     assert.equal(state[second], "gone");
+    await showView(page, "workloads");
     assert.match(await track(page, "deployment/default/web").innerText(), /3\/3/);
 
     // Never fewer than the budget says; taken back, the drain has not been.
@@ -138,7 +142,6 @@ playgroundTest(
       .getByTestId("availability")
       .locator("tr", { hasText: "Fewest ready at once" });
     assert.match(await fewest.innerText(), /2/);
-    await page.getByTestId("console-output").focus();
     await page.keyboard.press("Escape");
     await page.keyboard.press("Control+z");
     await until(page, async () => assert.equal((await pods(page))[first], "stays"));
@@ -174,6 +177,7 @@ playgroundTest(
       '[data-node="worker-1"] [data-pod="default/db-0"][data-state="stuck"]',
     );
     await stuck.waitFor();
+    await showView(page, "workloads");
     const db = track(page, "statefulset/default/db");
     assert.match(await db.innerText(), /1\/2/);
     await db.locator(".ready.some").waitFor();
@@ -194,7 +198,7 @@ playgroundTest(
       await page.getByTestId("verdict").innerText(),
       /Stuck Terminating until its kubelet is back/,
     );
-    await page.getByRole("button", { name: "Force", exact: true }).click();
+    await page.getByRole("button", { name: "Force delete", exact: true }).click();
     await stuck.waitFor({ state: "detached" });
     await until(page, async () =>
       assert.equal(
@@ -220,6 +224,7 @@ playgroundTest(
     await until(page, async () => assert.equal(await printed(page), "node/worker-1 tainted\n"));
     await passTo(page, seconds(625));
     await until(page, async () => assert.equal(await stuck.count(), 0));
+    await showView(page, "workloads");
     assert.match(await db.innerText(), /2\/2/);
   },
 );
@@ -230,6 +235,7 @@ playgroundTest(
     await ready(page);
     await loadScenario(page, "nowhere-to-go");
     await passTo(page, seconds(300));
+    await showView(page, "workloads");
     const web = track(page, "deployment/default/web");
     const said =
       "0/3 nodes are available: 1 node(s) had untolerated taint {example.com/maintenance: }, 2 Insufficient cpu.";
@@ -280,9 +286,10 @@ playgroundTest("a workload is scaled, and two runs are compared", async ({ page 
   await ready(page);
   await loadScenario(page, "statefulset-waits-deployment-does-not");
   await passTo(page, seconds(600));
+  await showView(page, "workloads");
   const web = track(page, "deployment/default/web");
   const lost = async () => (await web.locator(".lost").innerText()).trim();
-  assert.match(await lost(), /^\d+(\.\d)? replica-s$/);
+  assert.match(await lost(), /^\d+(\.\d)? replica-seconds$/);
   const before = await lost();
   await page.getByTestId("keep-run").click();
   await until(page, async () => assert.equal(await lost(), `${before} (${before})`));
@@ -307,6 +314,7 @@ playgroundTest("a Job says how far it has come", async ({ page }) => {
   await ready(page);
   await loadScenario(page, "jobs-in-an-outage");
   await passTo(page, seconds(40));
+  await showView(page, "workloads");
   await track(page, "job/default/limited").click();
   const facts = page.getByTestId("inspector").getByTestId("job-facts");
   const says = (patterns) =>

@@ -4,6 +4,7 @@ pub mod conformance;
 pub mod kubelet;
 pub mod kubelet_run;
 pub mod lifecycle;
+pub mod marked;
 pub mod model;
 pub mod models;
 pub mod notation;

@@ -24,6 +24,7 @@ mod kubelet {
 mod node_lifecycle {
     mod forecasts;
     mod rate_limited_queue;
+    mod real_clusters;
     mod upstream_cases;
     mod worked_examples;
 }
@@ -50,6 +51,7 @@ mod scheduling {
 
     pub(crate) use volumes::{detached_after, node};
 }
+mod secrets;
 mod taint_eviction {
     mod upstream_cases;
     mod worked_examples;

@@ -9,6 +9,7 @@ mod lanes;
 mod linked;
 mod listeners;
 mod moments;
+mod pane;
 mod report;
 mod requests;
 mod view;
@@ -40,7 +41,6 @@ use crate::playback::{Playback, Speed};
 use crate::pod_animation::PodAnimation;
 use crate::protocol::{ClockView, Reply, Request, Selected, StartText, WarningView, WorkView};
 use crate::saved::SavedWork;
-use crate::test_id::TestId;
 use crate::theme::Theme;
 use crate::view_models::board::Board;
 use crate::view_models::board::density::{Density, Detail};
@@ -48,6 +48,8 @@ use crate::view_models::console::Entry;
 use crate::view_models::inspector_model::InspectorModel;
 use crate::view_models::lanes::LanesView;
 use crate::view_models::log::{LogView, LogWanted};
+use crate::view_models::names::Shared;
+use crate::view_models::pane::Pane;
 use crate::view_models::runs::Compared;
 use crate::view_models::selection::Selection;
 use crate::view_models::timeline::TimelineView;
@@ -143,7 +145,8 @@ pub(crate) struct App {
     looks_at_warnings: bool,
     /// Nodes that a group of the autoscaler may be like.
     nodes: Rc<Vec<Node>>,
-    console_open: bool,
+    /// The pane below the board.
+    pane: Pane,
     notices: Vec<Notice>,
     notices_made: u32,
     announcement: AttrValue,
@@ -154,6 +157,10 @@ pub(crate) struct App {
     told_of_link: Option<Notice>,
     theme: Theme,
     density: Density,
+    /// Nodes on which nothing happens are shown, too.
+    shows_fine: bool,
+    /// What the names of all nodes share.
+    names: Shared,
     catalogue: Rc<files::Catalogue>,
     lanes: lanes::Lanes,
     /// What is seen of the log.
@@ -212,7 +219,7 @@ impl Component for App {
             dialog: None,
             looks_at_warnings: false,
             nodes: Rc::default(),
-            console_open: false,
+            pane: pane::kept(),
             notices: Vec::new(),
             notices_made: 0,
             announcement: AttrValue::default(),
@@ -222,6 +229,8 @@ impl Component for App {
             told_of_link: None,
             theme,
             density: kept_density(),
+            shows_fine: density::shows_fine(),
+            names: Shared::default(),
             catalogue: Rc::default(),
             lanes: lanes::Lanes::default(),
             log: LogWanted::default(),
@@ -365,12 +374,7 @@ impl Component for App {
                     found.emit(offers);
                 }
             }),
-            Msg::OpenConsole(open) => {
-                self.console_open = open;
-                if !open {
-                    browser::focus(&TestId::ConsoleOpen.selector());
-                }
-            }
+            Msg::Pane(msg) => self.on_pane(msg),
             Msg::NextTheme => {
                 self.theme = self.theme.next();
                 self.theme.use_it();
@@ -380,6 +384,7 @@ impl Component for App {
                 let nodes = self.shown.board.totals.nodes;
                 self.set_density(self.density.next(nodes));
             }
+            Msg::ToggleFine => self.toggle_fine(),
             Msg::Find(name) => self.request(Request::Find(name)),
             Msg::Focus(what) => {
                 browser::focus(&what.selector());
@@ -477,6 +482,7 @@ impl Component for App {
         if std::mem::replace(&mut self.looks_at_warnings, looks) && !looks {
             self.request(Request::Warnings(None));
         }
+        self.follow_pane();
         self.keep_playing();
         self.back.follow(self.dialog.is_some());
         true

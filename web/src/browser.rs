@@ -1,6 +1,6 @@
 //! What the page asks of the browser. Everything here may be missing or refused, and says so.
 
-use js_sys::Array;
+use js_sys::{Array, Function, Reflect};
 use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
@@ -9,6 +9,8 @@ use web_sys::{
     HtmlCanvasElement, HtmlElement, HtmlImageElement, IntersectionObserver,
     IntersectionObserverEntry, ResizeObserver, Storage, Url, Window,
 };
+
+use crate::protocol::Progress;
 
 /// Waits for an element to come into sight, until this is dropped.
 pub(crate) struct Seen {
@@ -405,6 +407,16 @@ pub(crate) fn space_is_taken() -> bool {
         matches!(element.tag_name().as_str(), "BUTTON" | "A" | "SUMMARY")
             || element.get_attribute("type").as_deref() == Some("checkbox")
     })
+}
+
+/// Says, before there is an application, how far the kept work is taken up; `stop` is called when
+/// somebody would rather begin without it.
+pub(crate) fn show_restoring(progress: &Progress, stop: &JsValue) {
+    let show = Reflect::get(&js_sys::global(), &"restoring".into());
+    let Some(show) = show.ok().and_then(|show| show.dyn_into::<Function>().ok()) else { return };
+    let part = progress.part.map_or(JsValue::UNDEFINED, JsValue::from_f64);
+    // What is said there is gone soon.
+    let _ = show.call3(&JsValue::UNDEFINED, &progress.what.as_str().into(), &part, stop);
 }
 
 /// Puts a message in place of the page, when nothing else works any more.

@@ -1,6 +1,7 @@
 //! What the page shows, by subject: function components whose properties are cheap to compare.
 
 pub(crate) mod board;
+pub(crate) mod caption;
 pub(crate) mod clock_bar;
 pub(crate) mod console;
 pub(crate) mod dialogs;
@@ -8,6 +9,7 @@ pub(crate) mod header;
 pub(crate) mod lanes;
 pub(crate) mod log;
 pub(crate) mod notices;
+pub(crate) mod pane;
 pub(crate) mod panels;
 pub(crate) mod parts;
 pub(crate) mod questions;

@@ -12,7 +12,7 @@ use web_sys::{Blob, DedicatedWorkerGlobalScope, File, FileReaderSync};
 
 use crate::browser;
 use crate::host::{Budgets, Host};
-use crate::protocol::{Origin, Reply, Request, Staged, StartText, Update};
+use crate::protocol::{Effect, Origin, Progress, Reply, Request, Staged, StartText, Update};
 use crate::view_models::import_report::ReadView;
 use crate::wire::{from_bytes, to_bytes};
 use crate::worker::{self, Remote};
@@ -33,6 +33,8 @@ pub(crate) enum Told {
 }
 
 type Sink = Rc<dyn Fn(Told)>;
+/// Is told how far something is.
+pub(crate) type Watch = Rc<dyn Fn(&Progress)>;
 
 /// The way to the session.
 #[derive(Clone)]
@@ -48,6 +50,8 @@ struct Inner {
     works: Cell<bool>,
     /// Why the worker broke down, if nobody has been told yet.
     broken: RefCell<Option<String>>,
+    /// What was asked was given up.
+    given_up: Cell<bool>,
     sink: RefCell<Sink>,
 }
 
@@ -65,6 +69,7 @@ impl Connection {
             turn: Cell::new(0),
             works: Cell::new(false),
             broken: RefCell::new(None),
+            given_up: Cell::new(false),
             sink: RefCell::new(Rc::new(|_| {})),
         });
         let connection = Self(inner);
@@ -209,20 +214,28 @@ impl Connection {
         }
     }
 
-    /// Asks something before there is an application; what comes back until it is done.
+    /// Asks something before there is an application; what comes back until it is done. `watch` is
+    /// told how far it is.
     ///
     /// # Errors
-    /// The worker broke down.
-    pub(crate) async fn ask(&self, request: Request) -> Result<Box<Update>, String> {
+    /// The worker broke down, or it was given up.
+    async fn ask(&self, request: Request, watch: &Watch) -> Result<Box<Update>, String> {
         if let Some(why) = self.0.broken.borrow().clone() {
             return Err(why);
         }
         let found = Rc::new(RefCell::new(None));
         let promise = Promise::new(&mut |keep, _| {
-            let found = found.clone();
+            let (found, watch) = (found.clone(), watch.clone());
             self.listen(move |told| {
                 let is_end = match &told {
-                    Told::Update(update) => update.done.is_some(),
+                    Told::Update(update) => {
+                        for effect in &update.effects {
+                            if let Effect::Progress(progress) = effect {
+                                watch(progress);
+                            }
+                        }
+                        update.done.is_some()
+                    }
                     Told::Broken(_) => true,
                 };
                 if is_end {
@@ -241,16 +254,37 @@ impl Connection {
         }
     }
 
+    /// Gives up what is asked before there is an application; the next is asked of a new session.
+    pub(crate) fn give_up(&self) {
+        self.0.given_up.set(true);
+        self.restart(self.is_in_worker());
+        let sink = self.0.sink.borrow().clone();
+        sink(Told::Broken("it was given up".to_owned()));
+    }
+
+    /// Whether something was given up since this was last asked.
+    pub(crate) fn take_given_up(&self) -> bool {
+        self.0.given_up.take()
+    }
+
     /// Asks for a reply before there is an application. A page that may have no worker learns it
     /// from the first that is asked, and does without.
     ///
     /// # Errors
     /// The worker broke down.
     pub(crate) async fn first(&self, request: Request) -> Result<(Reply, Box<Update>), String> {
-        let mut answer = self.ask(request.clone()).await;
-        if answer.is_err() && !self.works() {
+        self.first_watched(request, &(Rc::new(|_: &Progress| {}) as Watch)).await
+    }
+
+    async fn first_watched(
+        &self,
+        request: Request,
+        watch: &Watch,
+    ) -> Result<(Reply, Box<Update>), String> {
+        let mut answer = self.ask(request.clone(), watch).await;
+        if answer.is_err() && !self.works() && !self.0.given_up.get() {
             self.restart(false);
-            answer = self.ask(request).await;
+            answer = self.ask(request, watch).await;
         }
         let mut update = answer?;
         let reply = update.done.take().map_or(Reply::Done, |(_, reply)| reply);
@@ -264,7 +298,19 @@ impl Connection {
     /// # Errors
     /// It cannot be made; the text says why.
     pub(crate) async fn stage(&self, origin: Origin) -> Result<Box<Staged>, String> {
-        match self.first(Request::Stage(origin)).await?.0 {
+        self.stage_watched(origin, &(Rc::new(|_: &Progress| {}) as Watch)).await
+    }
+
+    /// The same; `watch` is told how far it is.
+    ///
+    /// # Errors
+    /// As [`stage`](Self::stage), or it was given up.
+    pub(crate) async fn stage_watched(
+        &self,
+        origin: Origin,
+        watch: &Watch,
+    ) -> Result<Box<Staged>, String> {
+        match self.first_watched(Request::Stage(origin), watch).await?.0 {
             Reply::Staged(staged) => staged,
             _ => Err("no response from the worker".to_owned()),
         }

@@ -2,7 +2,7 @@
 
 use taintlab_core::time::{Span, Timestamp};
 use taintlab_manifest::demo::{Demo, DemoOptions};
-use taintlab_manifest::{redact_scenario, write_scenario};
+use taintlab_manifest::{Extent, redact_scenario, write_scenario};
 
 use crate::link::LONGEST_LINK;
 use crate::session::Session;
@@ -36,7 +36,7 @@ pub(crate) fn draft(session: &Session, page: &str) -> Result<Draft, String> {
             if !session.timeline().log.is_empty() {
                 scenario.clear_expectations();
             }
-            redact_scenario(&mut scenario).map_err(|error| error.to_string())?;
+            redact_scenario(&mut scenario, Extent::Shown).map_err(|error| error.to_string())?;
             write_scenario(&scenario)
         }
     };

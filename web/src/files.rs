@@ -12,9 +12,9 @@ use taintlab_core::scenario::{Expectation, Scenario, ScenarioMetadata, Step};
 use taintlab_core::slices::at_once;
 use taintlab_core::time::{Span, Timestamp};
 use taintlab_manifest::{
-    Diagnostic, Dropped, Format, Import, ImportOptions, ObjectOutcome, ObjectReport, Purpose,
-    Severity, SvgOptions, export, import_in_slices, is_scenario_in_slices, read_scenario_in_slices,
-    timeline_svg, to_yaml, write_scenario,
+    Diagnostic, Dropped, Extent, Format, Import, ImportOptions, ObjectOutcome, ObjectReport,
+    Purpose, Severity, SvgOptions, export, import_in_slices, is_scenario_in_slices,
+    read_scenario_in_slices, redact_scenario, timeline_svg, to_yaml, write_scenario,
 };
 
 use crate::samples;
@@ -51,7 +51,7 @@ pub(crate) struct Reading {
     pub(crate) dropped: Dropped,
 }
 
-/// Reads a manifest or a scenario file; `keep_all` keeps what may be secret, too.
+/// Reads a manifest or a scenario file; `keep_all` keeps what the engine does not read, too.
 pub(crate) fn read(text: &str, name: &str, keep_all: bool) -> Reading {
     at_once(read_in_slices(text, name, keep_all, &|_| {}))
 }
@@ -379,6 +379,16 @@ pub(crate) fn export_as(session: &Session, what: ExportKind) -> (&'static str, S
     }
 }
 
+/// A session as a scenario file for others: without what the engine does not read.
+///
+/// # Errors
+/// A part of it has no JSON form, which nothing that was read has.
+pub(crate) fn shared_text(session: &Session) -> Result<String, String> {
+    let mut scenario = as_scenario(session);
+    redact_scenario(&mut scenario, Extent::Shown).map_err(|error| error.to_string())?;
+    Ok(write_scenario(&scenario))
+}
+
 /// One object as YAML.
 pub(crate) fn node_text(node: &Node) -> String {
     to_yaml(node).unwrap_or_default()
@@ -520,10 +530,10 @@ mod tests {
         let parts = [
             "# Why 345 seconds and not 300?",
             "Kubernetes 1.31, 3 nodes, 1 pod. Times count from 2020-01-01T00:00:00Z.",
-            "- at 0:03: *The kubelet of `worker-1` stops.",
-            "- at 0:40: `node/worker-1` NodeNotReady: ",
-            "- at 0:46: *The check after that",
-            "- at 5:45.1: `pod/default/web-0` TaintManagerEviction: Marking for deletion",
+            "- at 3s: *The kubelet of `worker-1` stops.",
+            "- at 40.033s: `node/worker-1` NodeNotReady: ",
+            "- at 46s: *The check after that",
+            "- at 5m45.1s: `pod/default/web-0` TaintManagerEviction: Marking for deletion",
         ];
         let mut from = 0;
         for part in parts {

@@ -254,11 +254,6 @@ impl Host {
                 self.open_example(&name);
                 Reply::Done
             }
-            Request::Replace(own_release) => {
-                progress(tell, "Putting the cluster in place");
-                self.replace_cluster(own_release);
-                Reply::Done
-            }
             Request::Plan => self.plan_import(),
             Request::Add => {
                 self.add();
@@ -305,6 +300,7 @@ impl Host {
             | Request::Stage(_)
             | Request::Read(..)
             | Request::ReadAgain(_)
+            | Request::Replace(_)
             | Request::EndPeek
             | Request::Lanes(..)
             | Request::Tour(_)
@@ -426,12 +422,6 @@ impl Host {
     fn close_dialog(&mut self) {
         self.effects.push(Effect::CloseDialog);
     }
-}
-
-/// What is to be seen before something begins that cannot be parted.
-fn progress(tell: Tell<'_>, what: &str) {
-    let progress = crate::protocol::Progress { what: what.to_owned(), part: None };
-    tell(Update { effects: vec![Effect::Progress(progress)], ..Update::default() });
 }
 
 /// Whether a request changes nothing but what is seen, so that it need not wait for a job.

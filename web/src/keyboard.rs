@@ -11,6 +11,7 @@ use crate::focus::Place;
 use crate::messages::{Dialog, Msg, Source};
 use crate::test_id::TestId;
 use crate::view_models::lanes::{LanesMsg, Move};
+use crate::view_models::pane::{PaneMsg, PaneTab};
 
 /// Where a key means something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,8 +118,8 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
     page(&["Space"], "Play or pause", || Msg::TogglePlay),
     page(&["N", "→"], "Step to the next event", || Msg::Step),
     page(&["B", "←"], "Step back to the previous event", || Msg::StepBack),
-    page(&[","], "Back to what happened before to what is selected", || Msg::StepAbout(false)),
-    page(&["."], "On to what happens next to what is selected", || Msg::StepAbout(true)),
+    page(&[","], "Previous event of the selection", || Msg::StepAbout(false)),
+    page(&["."], "Next event of the selection", || Msg::StepAbout(true)),
     page(&["E"], "Run until nothing more happens", || Msg::RunToEnd),
     page(&["0", "Home"], "Back to the start", || Msg::Seek(taintlab_core::time::Timestamp::ZERO)),
     page(&["+"], "Faster", || Msg::Faster),
@@ -133,8 +134,10 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
     page(&["A"], "Create a node", || Msg::Open(Dialog::CreateNode)),
     page(&["P"], "Create a pod", || Msg::Open(Dialog::CreatePod("".into()))),
     page(&["W"], "Warnings", || Msg::Open(Dialog::Warnings(None))),
-    page(&["L"], "Lanes in full height, or not", || Msg::Lanes(LanesMsg::ToggleFull)),
-    page(&["F"], "All of the time on the lanes", || Msg::Lanes(LanesMsg::Fit)),
+    page(&["L", "1"], "Lanes; again: in full height, or not", || Msg::Pane(PaneMsg::Lanes)),
+    page(&["2"], "Workloads", || Msg::Pane(PaneMsg::Show(PaneTab::Workloads))),
+    page(&["3"], "Event log", || Msg::Pane(PaneMsg::Show(PaneTab::Events))),
+    page(&["F"], "Fit everything on the lanes", || Msg::Lanes(LanesMsg::Fit)),
     page(&["U"], "Run until a condition is met, or back to it", || {
         Msg::Open(Dialog::Until("".into()))
     }),
@@ -143,23 +146,24 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
     page(&["R"], "Report: which failure hurts most, and what would help", || {
         Msg::Open(Dialog::Report)
     }),
-    page(&["K"], "kubectl", || Msg::OpenConsole(true)),
+    page(&["K", "4"], "kubectl", || Msg::Pane(PaneMsg::Prompt)),
     page(&["H"], "Share a link", || Msg::Open(Dialog::Share)),
     page(&["M"], "Bookmarks: note this moment", || Msg::Open(Dialog::Bookmarks)),
     page(&["O"], "Tell the bookmarks as a story", || Msg::Tell(Some(0))),
     page(&[], "Sessions kept in this browser", || Msg::Sessions),
     page(&[], "Flags of the controllers, and releases compared", || Msg::Open(Dialog::Settings)),
-    page(&[], "What the release rests on, and what changed with it", || Msg::Open(Dialog::Release)),
+    page(&[], "How this release is known, and what it changed", || Msg::Open(Dialog::Release)),
     page(&[], "An empty cluster", || Msg::Load(Box::default())),
     page(&[], "Restart the taint-eviction controller", || {
         edit(Command::RestartTaintEvictionController)
     }),
     page(&[], "Restart kube-controller-manager", || edit(Command::RestartControllerManager)),
-    page(&[], "Keep this run to compare later ones with", || Msg::SetBaseline),
+    page(&[], "Compare later runs with this one", || Msg::SetBaseline),
     page(&[PALETTE], "All commands, also from a field", || Msg::Open(Dialog::Palette)),
-    page(&["D"], "The board as cards, rows or cells", || Msg::NextDensity),
+    page(&["D"], "Board: cards, rows or cells", || Msg::NextDensity),
+    page(&[], "Fold nodes on which nothing happens, or show them", || Msg::ToggleFine),
     page(&["/"], "Find a node or a pod", || Msg::Focus(TestId::Find)),
-    page(&["T"], "Light, dark or as the system", || Msg::NextTheme),
+    page(&["T"], "Theme: light, dark, system", || Msg::NextTheme),
     page(&["Esc"], "To the board; from there, close the inspector", || Msg::Escape),
     page(&["?"], "This help", || Msg::Open(Dialog::Help)),
     board(&["→"], "The next zone, node or pod", || Msg::Move(Step::Next)),
@@ -199,7 +203,7 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
     there(Where::Console, &["Tab"], "Complete the word"),
     there(Where::Console, &["↑", "↓"], "Earlier and later lines"),
     there(Where::Console, &["Shift Enter"], "Begin another line"),
-    there(Where::Console, &["Esc"], "Close the console"),
+    there(Where::Console, &["Esc"], "Back to the tab before"),
     there(Where::Dialog, &["Esc"], "Close it, as the browser’s Back does"),
 ];
 

@@ -1,23 +1,27 @@
 //! A session in the address of the page.
 //!
 //! An example of the page is named: `#s=NAME&release=1.34&t=40s`. What was done to it follows as
-//! `&e=`, any other cluster stands after `#1.`: both are compact JSON ([`State`]), deflated as it
-//! is (RFC 1951) and in base64url. The release and every flag that was set are always written, so
+//! `&e=`, any other cluster stands after `#2.`: both are JSON ([`State`]), deflated as it is
+//! (RFC 1951) and in base64url. Of a cluster only what a run depends on is there ([`mod@slim`]), as
+//! tables ([`compact`]) with short words ([`words`]); `#1.` had it in full. The release and every flag that was set are always written, so
 //! that a link means the same when a later version of the page has other defaults.
 //!
 //! `#d=` is a scenario file, packed in the same way, and `&t=` the moment: what demos on other
 //! pages lead here with (`taintlab_manifest::demo::Embed`).
 //!
-//! The number before the dot is that of the JSON's shape. Fields may be added to a shape; a link
+//! The number before the dot is that of the shape. Fields may be added to a shape; a link
 //! that was once made is read forever, which `web/src/link/fixtures` holds.
 //!
 //! Deflating and inflating are the browser's: [`Draft`] is a link before it is deflated, [`Parsed`]
 //! one before it is inflated.
 
+mod compact;
 mod hidden;
+mod slim;
 #[cfg(test)]
 mod tests;
 pub(crate) mod text;
+mod words;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -25,14 +29,15 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use taintlab_core::release::KubernetesRelease;
-use taintlab_core::scenario::{Bookmark, Scenario, ScenarioMetadata};
+use taintlab_core::scenario::{Bookmark, Scenario};
 use taintlab_core::slices::pause;
 use taintlab_core::time::{Span, Timestamp, parse_duration};
 pub(crate) use taintlab_manifest::demo::LONGEST_LINK;
 use taintlab_manifest::demo::escape_in_fragment;
-use taintlab_manifest::{redact_commands, redact_scenario};
+use taintlab_manifest::redact_commands;
 
 pub(crate) use self::hidden::hide_names;
+use self::slim::slim;
 use self::text::unescape;
 use crate::session::{Edit, RowKind, Session, Way};
 use crate::text::count;
@@ -138,12 +143,20 @@ pub(crate) fn write(session: &Session, selection: Option<&Selection>) -> Result<
         }
         return Ok(Draft { clear, json, contents });
     }
-    contents.push("The data of Secrets and ConfigMaps is never in a link".to_owned());
-    let mut start = serde_json::to_value(slim(start)?).map_err(|error| error.to_string())?;
+    contents.push(
+        "Of objects only what a simulation reads: names, labels, taints, tolerations, resources, \
+         owners, times. No environment, commands, probes, messages, and data of no object"
+            .to_owned(),
+    );
+    let commands = edits.iter().flat_map(|edit| &edit.commands);
+    let slim = slim(start, commands)?;
+    let mut start = serde_json::to_value(slim).map_err(|error| error.to_string())?;
     shorten(&mut start);
+    compact::pack(&mut start);
     let state =
         State { s: Some(start), e: edits, b: None, t: session.now().into(), x: selected, h: hash };
-    Ok(Draft { clear: "#1.".to_owned(), json: Some(to_json(&state)?), contents })
+    let json = words::shorten(&to_json(&state)?);
+    Ok(Draft { clear: "#2.".to_owned(), json: Some(json), contents })
 }
 
 fn to_json(state: &State) -> Result<String, String> {
@@ -223,30 +236,6 @@ fn example_of(start: &Scenario) -> Option<(Scenario, String)> {
     (like == *start).then_some((base, clear))
 }
 
-/// A scenario with what a run needs, its title and its bookmarks.
-fn slim(start: &Scenario) -> Result<Scenario, String> {
-    let mut slim = start.clone();
-    slim.kubernetes.release = Some(start.kubernetes.release.unwrap_or_default());
-    slim.clear_expectations();
-    slim.metadata =
-        ScenarioMetadata { title: start.metadata.title.clone(), ..ScenarioMetadata::default() };
-    let used = [
-        "PriorityClass",
-        "Lease",
-        "KubeletConfiguration",
-        "PersistentVolume",
-        "PersistentVolumeClaim",
-        "StorageClass",
-        "VolumeAttachment",
-    ];
-    slim.objects.others.retain(|object| {
-        let kind = object.get("kind").and_then(Value::as_str);
-        kind.is_some_and(|kind| used.contains(&kind))
-    });
-    redact_scenario(&mut slim).map_err(|error| error.to_string())?;
-    Ok(slim)
-}
-
 /// Takes out what [`lengthen`] puts back, or what goes without saying: what kind of thing this is.
 fn shorten(start: &mut Value) {
     let Value::Object(scenario) = start else { return };
@@ -297,8 +286,19 @@ pub(crate) struct Parsed {
     clear: Clear,
     /// What is to be inflated, in base64url; empty if there is nothing.
     pub(crate) packed: String,
-    /// Whether that is a scenario file, and no [`State`].
-    is_file: bool,
+    form: Form,
+}
+
+/// What is packed in a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Form {
+    /// A [`State`] as it is.
+    #[default]
+    State,
+    /// A [`State`] whose objects are tables ([`compact`]), with short words ([`words`]).
+    Tables,
+    /// A scenario file.
+    File,
 }
 
 /// What a link says in clear.
@@ -325,17 +325,33 @@ pub(crate) fn parse(fragment: &str) -> Result<Option<Parsed>, String> {
     if version.is_empty() || !version.bytes().all(|byte| byte.is_ascii_digit()) {
         return Ok(None);
     }
-    if version != "1" {
-        return Err(format!(
-            "it has format {version}, and this version of Taintlab reads format 1; a newer one \
-             made it"
-        ));
-    }
+    let form = match version {
+        "1" => Form::State,
+        "2" => Form::Tables,
+        _ => {
+            return Err(format!(
+                "it has format {version}, and this version of Taintlab reads formats 1 and 2; a \
+                 newer one made it"
+            ));
+        }
+    };
     check_length(packed)?;
     if packed.is_empty() {
-        return Err("nothing stands after `#1.`".to_owned());
+        return Err(format!("nothing stands after `#{version}.`"));
     }
-    Ok(Some(Parsed { packed: packed.to_owned(), ..Parsed::default() }))
+    Ok(Some(Parsed { packed: packed.to_owned(), form, ..Parsed::default() }))
+}
+
+/// Checks that a fragment can be opened.
+///
+/// # Errors
+/// It is too long for that.
+pub(crate) fn check_fragment(fragment: &str) -> Result<(), String> {
+    let length = fragment.len();
+    if length <= MOST_ENCODED {
+        return Ok(());
+    }
+    Err(format!("it would have {length} characters, and {MOST_ENCODED} is the most that opens"))
 }
 
 fn check_length(text: &str) -> Result<(), String> {
@@ -405,7 +421,7 @@ fn parse_file(text: &str) -> Result<Parsed, String> {
     if packed.is_empty() {
         return Err("nothing stands after `#d=`".to_owned());
     }
-    let mut parsed = Parsed { packed, is_file: true, ..Parsed::default() };
+    let mut parsed = Parsed { packed, form: Form::File, ..Parsed::default() };
     for part in parts.filter(|part| !part.is_empty()) {
         match part.split_once('=').unwrap_or((part, "")) {
             ("t", at) => {
@@ -444,13 +460,17 @@ impl Parsed {
     /// # Errors
     /// What is wrong with it.
     pub(crate) async fn open(self, inflated: &str) -> Result<Opened, String> {
-        if self.is_file {
+        if self.form == Form::File {
             let start = files::linked_scenario(inflated).await?;
             let begun = Session::begin_resume(start, Vec::new(), self.clear.at);
             let (session, way) = begun.map_err(|error| error.to_string())?;
             return Ok(Opened { session, way, selection: None, hash: String::new() });
         }
-        let state = match inflated {
+        let whole = match self.form {
+            Form::Tables => words::lengthen(inflated)?,
+            Form::State | Form::File => inflated.to_owned(),
+        };
+        let state = match whole.as_str() {
             "" => State::default(),
             json => serde_json::from_str::<State>(json).map_err(|error| {
                 format!("what is packed in it is not what it should be: {error}")
@@ -464,6 +484,9 @@ impl Parsed {
                 (*start, self.clear)
             }
             (None, Some(mut scenario)) => {
+                if self.form == Form::Tables {
+                    compact::unpack(&mut scenario)?;
+                }
                 lengthen(&mut scenario);
                 let clear = Clear { at: t.timestamp(), selection: x, hash: h };
                 (files::linked_scenario(&scenario.to_string()).await?, clear)

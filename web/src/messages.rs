@@ -23,6 +23,7 @@ use crate::view_models::display::Category;
 use crate::view_models::import_report::{Listed, Listing, ReadView};
 use crate::view_models::lanes::{LanesMsg, Picture};
 use crate::view_models::log::LogWanted;
+use crate::view_models::pane::PaneMsg;
 use crate::view_models::report::ReportMsg;
 use crate::view_models::runs::{BranchMsg, CompareWith, Until};
 use crate::view_models::selection::Selection;
@@ -94,7 +95,7 @@ pub(crate) enum Msg {
     CloseDialog,
     /// Put a scenario in place of everything.
     Load(Box<Scenario>),
-    /// Read what is to be imported; whether what may be secret is kept.
+    /// Read what is to be imported; whether everything is kept.
     Read(Source, bool, Callback<Rc<ReadView>>),
     /// Read it again, the other way.
     ReadAgain(bool, Callback<Rc<ReadView>>),
@@ -135,8 +136,8 @@ pub(crate) enum Msg {
     Copy(Rc<str>),
     /// Run a line of kubectl.
     Kubectl(String),
-    /// Show the console, or hide it.
-    OpenConsole(bool),
+    /// Something about the pane below the board.
+    Pane(PaneMsg),
     /// What could stand at the cursor, a byte index into the line.
     Complete(String, usize, Callback<Vec<Completion>>),
     /// Change the colours.
@@ -145,6 +146,8 @@ pub(crate) enum Msg {
     SetDensity(Density),
     /// Show more or less of each node.
     NextDensity,
+    /// Fold nodes on which nothing happens, or show them.
+    ToggleFine,
     /// Give an element of the page the focus.
     Focus(TestId),
     /// Select the next node or pod with this in its name.

@@ -26,6 +26,7 @@ use crate::saved::SavedWork;
 use crate::session::{MarkKind, StartChange};
 use crate::view_models::board::density::{Density, Detail};
 use crate::view_models::board::patch::BoardPatch;
+use crate::view_models::caption::Caption;
 use crate::view_models::console::Entry;
 use crate::view_models::import_report::{Listed, Listing, ReadView};
 use crate::view_models::inspector_model::InspectorModel;
@@ -99,7 +100,7 @@ pub(crate) enum Request {
     OpenExample(String),
     /// The same, and tell its story.
     Tour(String),
-    /// Read a text of that name; whether what may be secret is kept. Told: [`Reply::Read`].
+    /// Read a text of that name; whether everything is kept. Told: [`Reply::Read`].
     Read(String, String, bool),
     /// Read it again, the other way.
     ReadAgain(bool),
@@ -348,6 +349,19 @@ pub(crate) struct Progress {
     pub(crate) part: Option<f64>,
 }
 
+impl Progress {
+    /// Something is done to pods, one by one.
+    pub(crate) fn of_pods(what: &str, done: usize, pods: usize) -> Self {
+        if done == 0 {
+            return Self { what: what.to_owned(), part: None };
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a bar")]
+        let part = done as f64 / pods.max(1) as f64;
+        let what = format!("{what}: {done} of {}", crate::text::count(pods, "pod"));
+        Self { what, part: Some(part.min(1.0)) }
+    }
+}
+
 /// What is shown otherwise than before.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
@@ -403,6 +417,8 @@ pub(crate) struct ClockView {
     pub(crate) next: Option<(Timestamp, String)>,
     /// What there is to say when nothing is due.
     pub(crate) rest: Rest,
+    /// What just happened; none before anything was done.
+    pub(crate) caption: Option<Caption>,
 }
 
 /// What there is to say when nothing is due.

@@ -6,16 +6,17 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 use taintlab_core::scenario::{Kubernetes, Scenario};
 use taintlab_core::time::{Span, Timestamp};
-use taintlab_manifest::{Dropped, redact_commands, redact_scenario};
+use taintlab_manifest::{Dropped, Extent, redact_commands, redact_scenario};
 
 use crate::files;
 use crate::session::{Branch, Edit, Session, Way};
-use crate::text::count;
+use crate::text::{at, count};
+use crate::view_models::display::command_text;
 use crate::view_models::selection::Selection;
 
 /// The format; another number is of another version of the page. Format 1 had everything in one
-/// text, and kept what a cluster says about its secrets.
-const FORMAT: u32 = 2;
+/// text. Up to format 2 it held more of objects than a simulation reads.
+const FORMAT: u32 = 3;
 
 /// The edits of a session, as they are stored; what the clock shows and what is selected is put
 /// in when they are.
@@ -23,6 +24,8 @@ const FORMAT: u32 = 2;
 pub(crate) struct SavedWork {
     /// What it is about.
     pub(crate) title: String,
+    /// What was done: the release, how many edits, and the last of them.
+    pub(crate) done: String,
     /// Whether there is something to undo.
     pub(crate) can_undo: bool,
     /// The edits: a part of a text.
@@ -45,6 +48,7 @@ impl SavedWork {
         };
         Self {
             title: title(&session.timeline().start),
+            done: done(session),
             can_undo: session.can_undo(),
             edits: json(&session.timeline().log.iter().map(Rc::as_ref).collect::<Vec<_>>()),
             branches,
@@ -70,6 +74,20 @@ impl SavedWork {
             self.branches,
         )
     }
+}
+
+/// `Kubernetes 1.35, 2 edits, the last at 1m0s: stop the kubelet of worker-1`.
+fn done(session: &Session) -> String {
+    let log = &session.timeline().log;
+    let release = session.simulator().config().release;
+    let last = log.last().map(|edit| {
+        let what = match edit.commands.as_slice() {
+            [command] => command_text(command),
+            commands => count(commands.len(), "command"),
+        };
+        format!(", the last at {}: {what}", at(edit.at.timestamp()))
+    });
+    format!("Kubernetes {release}, {}{}", count(log.len(), "edit"), last.unwrap_or_default())
 }
 
 /// What the page holds can always be written.
@@ -150,13 +168,18 @@ pub(crate) struct Restored {
 }
 
 impl Restored {
-    /// The session at its beginning, the way to its time, and what was selected.
+    /// The session at its beginning, the way to its time, and what was selected. `watch` is told how
+    /// many pods are in place, and of how many.
     ///
     /// # Errors
     /// It cannot begin; the text says why.
-    pub(crate) fn begin(self) -> Result<(Session, Way, Option<Selection>), String> {
-        let session = Session::begin_resume(self.start, self.edits, self.now);
-        let (mut session, way) = session.map_err(|error| error.to_string())?;
+    pub(crate) async fn begin(
+        self,
+        watch: &dyn Fn(usize, usize),
+    ) -> Result<(Session, Way, Option<Selection>), String> {
+        let session = Session::new_in_slices(self.start, watch).await;
+        let session = session.map_err(|error| error.to_string())?;
+        let (mut session, way) = session.with_edits(self.edits, self.now);
         if let Some(here) = self.branch {
             let start = session.timeline().start.clone();
             let branches = self.branches.into_iter().map(|branch| branch.restored(&start));
@@ -231,7 +254,7 @@ pub(crate) fn from_text(text: &str, start: &str) -> Result<Restored, String> {
         return Err("its `now`, `edits` or `start` is missing".to_owned());
     };
     let dropped = match stored.format {
-        1 => redact(&mut start, &mut edits).map_err(|error| error.to_string())?,
+        1 | 2 => redact(&mut start, &mut edits).map_err(|error| error.to_string())?,
         _ => Dropped::default(),
     };
     let selection = stored.selection.as_deref().and_then(Selection::parse);
@@ -241,7 +264,7 @@ pub(crate) fn from_text(text: &str, start: &str) -> Result<Restored, String> {
 
 /// Takes out what the import would have dropped.
 fn redact(start: &mut Scenario, edits: &mut [Edit]) -> Result<Dropped, serde_json::Error> {
-    let mut dropped = redact_scenario(start)?;
+    let mut dropped = redact_scenario(start, Extent::Shown)?;
     dropped += redact_commands(edits.iter_mut().flat_map(|edit| &mut edit.commands))?;
     Ok(dropped)
 }
@@ -259,6 +282,7 @@ pub(crate) fn title(start: &Scenario) -> String {
 mod tests {
     use taintlab_core::api::{Node, Taint, TaintEffect};
     use taintlab_core::command::Command;
+    use taintlab_core::slices::at_once;
 
     use super::*;
 
@@ -282,9 +306,10 @@ mod tests {
         let text = to_text(&session, selection.as_ref(), Some(&start));
         let edits = to_text(&session, selection.as_ref(), None);
         // As one text, in two, and in that of the first format.
-        let old = text.replacen("\"format\":2", "\"format\":1", 1);
+        let old = text.replacen("\"format\":3", "\"format\":1", 1);
         for (edits, apart) in [(&text, ""), (&edits, start.as_str()), (&old, "")] {
-            let (mut again, way, selected) = from_text(edits, apart).unwrap().begin().unwrap();
+            let (mut again, way, selected) =
+                at_once(from_text(edits, apart).unwrap().begin(&|_, _| {})).unwrap();
             again.arrive(way);
             assert_eq!(selected, selection);
             assert_eq!(again.rows(), session.rows());
@@ -312,7 +337,7 @@ mod tests {
             ("[1]", "line 1 column"),
             ("{\"theme\":\"dark\"}", "format"),
             ("{\"format\":1}", "`start` is missing"),
-            ("{\"format\":7,\"more\":[]}", "it has format 7, this page reads formats 1 to 2"),
+            ("{\"format\":7,\"more\":[]}", "it has format 7, this page reads formats 1 to 3"),
             ("{\"format\":1,\"now\":0,\"edits\":[{}],\"start\":{}}", "line 1 column"),
         ] {
             let error = from_text(text, "").err().unwrap();

@@ -40,6 +40,7 @@ use taintlab_core::eviction_timeline::time_budget::TimeBudget;
 use taintlab_core::lanes::LaneRecorder;
 use taintlab_core::scenario::{self, Bookmark, Objects, Player, Scenario, ScenarioError};
 use taintlab_core::simulator::{Differences, Forecast, Simulator, SimulatorSnapshot};
+use taintlab_core::slices::at_once;
 use taintlab_core::time::{Span, Timestamp};
 
 pub(crate) use self::branches::{Branch, MAIN};
@@ -190,13 +191,33 @@ impl Session {
     /// # Errors
     /// A feature gate of the scenario is wrong.
     pub(crate) fn new(scenario: Scenario) -> Result<Self, ScenarioError> {
+        at_once(Self::new_in_slices(scenario, &|_, _| {}))
+    }
+
+    /// The same in slices; `watch` is told how many pods are in place, and of how many.
+    ///
+    /// # Errors
+    /// A feature gate of the scenario is wrong.
+    pub(crate) async fn new_in_slices(
+        scenario: Scenario,
+        watch: &dyn Fn(usize, usize),
+    ) -> Result<Self, ScenarioError> {
         let mut session = Self::empty();
+        let pods = scenario.objects.pods.len();
+        session.simulator = scenario.simulator_in_slices(&|placed| watch(placed, pods)).await?;
         session.timeline = Timeline::starting_with(scenario, 0);
         session.progress = Progress::at_the_beginning_of(&session.timeline.start);
-        session.simulator = session.timeline.start.simulator()?;
         session.begin();
-        session.advance(Timestamp::ZERO);
+        session.settle();
         Ok(session)
+    }
+
+    /// All that is due at the beginning happens, which undo need not do again: in a large cluster
+    /// every controller looks at everything then.
+    fn settle(&mut self) {
+        self.advance(Timestamp::ZERO);
+        self.checkpoints.clear();
+        self.checkpoint();
     }
 
     fn empty() -> Self {
@@ -246,12 +267,16 @@ impl Session {
         edits: Vec<Edit>,
         now: Timestamp,
     ) -> Result<(Self, Way), ScenarioError> {
-        let mut session = Self::new(scenario)?;
+        Self::new(scenario).map(|session| session.with_edits(edits, now))
+    }
+
+    /// A session at its beginning gets edits; and the way to that time.
+    pub(crate) fn with_edits(mut self, edits: Vec<Edit>, now: Timestamp) -> (Self, Way) {
         for edit in edits {
-            session.history.record(session.timeline.clone(), edit.at.timestamp());
-            session.timeline.log.push(Rc::new(edit));
+            self.history.record(self.timeline.clone(), edit.at.timestamp());
+            self.timeline.log.push(Rc::new(edit));
         }
-        Ok((session, Way::to(now)))
+        (self, Way::to(now))
     }
 
     /// The simulation, to read from.
@@ -444,15 +469,21 @@ impl Session {
     ///
     /// # Errors
     /// A feature gate of the scenario is wrong.
+    #[cfg(test)]
     pub(crate) fn load(&mut self, scenario: Scenario) -> Result<(), ScenarioError> {
         let simulator = scenario.simulator()?;
+        self.put_in_place(scenario, simulator);
+        Ok(())
+    }
+
+    /// The same with the simulator of its beginning.
+    pub(crate) fn put_in_place(&mut self, scenario: Scenario, simulator: Simulator) {
         self.history.record(self.timeline.clone(), self.now());
         let generation = self.history.next_generation();
         self.timeline = Timeline::starting_with(scenario, generation);
         self.touched.all = true;
         self.begin_replay(simulator);
-        self.advance(Timestamp::ZERO);
-        Ok(())
+        self.settle();
     }
 
     /// Begins the same timeline on another Kubernetes; the way is to the time the clock shows.

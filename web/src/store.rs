@@ -30,6 +30,9 @@ pub(crate) struct Entry {
     pub(crate) id: String,
     /// What it is about.
     pub(crate) title: String,
+    /// What was done in it; empty if an earlier version of the page wrote it.
+    #[serde(default)]
+    pub(crate) done: String,
     /// The name that the user gave it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,

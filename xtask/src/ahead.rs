@@ -2,34 +2,51 @@
 
 use std::env;
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
 use anyhow::{Context, Result, anyhow, bail};
 
 use crate::workspace::Workspace;
 
-/// Tasks that run one after the other, each in a process of its own. What they print is kept until
-/// it is asked for.
+/// A task that runs in a process of its own. What it prints is kept until it is asked for.
 pub(crate) struct Ahead {
     run: JoinHandle<Result<()>>,
     log: PathBuf,
 }
 
 impl Ahead {
-    /// Begins `cargo xtask TASK` for each of the tasks. If that fails, [`finish`](Self::finish)
-    /// says so.
-    pub(crate) fn start(workspace: &Workspace, tasks: &[&'static str]) -> Self {
-        let log = workspace.target_dir().join(format!("{}.log", tasks.join("-")));
-        let commands = commands(workspace, tasks, &log);
-        Self { run: thread::spawn(|| commands.and_then(run)), log }
+    /// Begins `cargo xtask TASK` for each of the tasks, one after the other. If one fails,
+    /// [`finish`](Self::finish) says so, and those after it are not run.
+    pub(crate) fn start<const N: usize>(
+        workspace: &Workspace,
+        tasks: [&'static str; N],
+    ) -> [Self; N] {
+        let mut before: Option<mpsc::Receiver<()>> = None;
+        tasks.map(|task| {
+            let log = workspace.target_dir().join(format!("{task}.log"));
+            let command = command(workspace, task, &log);
+            let (done, next) = mpsc::channel();
+            let before = before.replace(next);
+            let run = thread::spawn(move || {
+                if before.is_some_and(|before| before.recv().is_err()) {
+                    bail!("`cargo xtask {task}` was not run: the task before it failed");
+                }
+                run(task, command?)?;
+                // Nobody waits for the last one.
+                let _ = done.send(());
+                Ok(())
+            });
+            Self { run, log }
+        })
     }
 
-    /// Waits for the tasks, and prints what they printed.
+    /// Waits for the task, and prints what it printed.
     ///
     /// # Errors
-    /// When one could not be started or failed; those after it are not run then.
+    /// When it could not be started or failed, or one before it.
     pub(crate) fn finish(self) -> Result<()> {
         let result = self.run.join().map_err(|_| anyhow!("waiting for a task panicked"));
         print!("{}", fs::read_to_string(&self.log).unwrap_or_default());
@@ -37,28 +54,17 @@ impl Ahead {
     }
 }
 
-fn commands(
-    workspace: &Workspace,
-    tasks: &[&'static str],
-    log: &Path,
-) -> Result<Vec<(&'static str, Command)>> {
+fn command(workspace: &Workspace, task: &str, log: &PathBuf) -> Result<Command> {
     let out = File::create(log).with_context(|| format!("cannot write `{}`", log.display()))?;
-    let mut commands = Vec::new();
-    for task in tasks {
-        let mut command = workspace.command(env::current_exe()?);
-        command.arg(task).stdout(out.try_clone()?).stderr(out.try_clone()?).stdin(Stdio::null());
-        commands.push((*task, command));
-    }
-    Ok(commands)
+    let mut command = workspace.command(env::current_exe()?);
+    command.arg(task).stdout(out.try_clone()?).stderr(out).stdin(Stdio::null());
+    Ok(command)
 }
 
-fn run(commands: Vec<(&'static str, Command)>) -> Result<()> {
-    for (task, mut command) in commands {
-        let status =
-            command.status().with_context(|| format!("cannot start `cargo xtask {task}`"))?;
-        if !status.success() {
-            bail!("`cargo xtask {task}` failed ({status})");
-        }
+fn run(task: &str, mut command: Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("cannot start `cargo xtask {task}`"))?;
+    if !status.success() {
+        bail!("`cargo xtask {task}` failed ({status})");
     }
     Ok(())
 }

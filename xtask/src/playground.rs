@@ -1,5 +1,6 @@
 //! `serve` and `build`: the playground, by Trunk.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
@@ -7,7 +8,9 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use base64ct::{Base64, Encoding};
 use clap::Args;
+use sha2::{Digest, Sha256};
 
 use crate::pins;
 use crate::setup;
@@ -18,6 +21,11 @@ pub(crate) const DIST: &str = "dist";
 
 /// Where `index.html` says how large the engine is.
 const NO_SIZE: &str = "data-bytes=\"0\"";
+/// What the policy of the page says of scripts before they are known.
+const ANY_SCRIPT: &str = "script-src 'self' 'unsafe-inline'";
+/// The service worker, and where it says which files there are.
+const SERVICE_WORKER: &str = "sw.js";
+const NO_FILES: &str = "const FILES = {};";
 
 /// How to serve the playground.
 #[derive(Args)]
@@ -85,25 +93,59 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     let mut command = trunk(workspace, "build");
     command.args(["--release", "--public-url", "./", "--dist", DIST]);
     workspace::run(&mut command)?;
-    state_size(&workspace.path(DIST))
+    complete(&workspace.path(DIST))
 }
 
-/// Tells the page how large its engine is, so that it knows while loading how much is to come.
-/// Hosts tell the size of what is packed, and Trunk that of what is not optimised yet.
-fn state_size(dist: &Path) -> Result<()> {
-    let mut size = None;
+/// Puts into the page what only the finished build knows: the size of its engine, the digests of its
+/// scripts, and the files that its service worker keeps.
+fn complete(dist: &Path) -> Result<()> {
+    let (mut files, mut size) = (BTreeMap::new(), None);
     for file in fs::read_dir(dist)? {
         let file = file?;
-        if file.file_name().to_string_lossy().ends_with("_bg.wasm") {
+        let name = file.file_name().to_string_lossy().into_owned();
+        if name.ends_with("_bg.wasm") {
             size = Some(file.metadata()?.len());
         }
+        files.insert(name, file.path());
     }
     let size = size.context("the build has no engine")?;
     let path = dist.join("index.html");
-    let page = fs::read_to_string(&path)?;
-    ensure!(page.contains(NO_SIZE), "{} has no `{NO_SIZE}`", path.display());
-    fs::write(path, page.replace(NO_SIZE, &format!("data-bytes=\"{size}\"")))?;
+    let page = replaced(&path, NO_SIZE, &format!("data-bytes=\"{size}\""))?;
+    fs::write(&path, allow_scripts(&page)?)?;
+
+    let worker = dist.join(SERVICE_WORKER);
+    files.remove(SERVICE_WORKER);
+    let mut digests = BTreeMap::new();
+    for (name, path) in files {
+        digests.insert(name, digest(&fs::read(path)?));
+    }
+    let kept = format!("const FILES = {};", serde_json::to_string(&digests)?);
+    fs::write(&worker, replaced(&worker, NO_FILES, &kept)?)?;
     Ok(())
+}
+
+/// The text of a file with something else in the place of `what`, which it must have.
+fn replaced(path: &Path, what: &str, by: &str) -> Result<String> {
+    let text = fs::read_to_string(path)?;
+    ensure!(text.contains(what), "{} has no `{what}`", path.display());
+    Ok(text.replace(what, by))
+}
+
+/// The page with the digests of its scripts in its policy: no other text runs as a script.
+fn allow_scripts(page: &str) -> Result<String> {
+    let scripts = page.split("<script").skip(1).filter_map(|rest| {
+        let (_, rest) = rest.split_once('>')?;
+        Some(rest.split_once("</script>")?.0)
+    });
+    let digests = scripts.map(|script| format!("'sha256-{}'", digest(script.as_bytes())));
+    let digests: Vec<_> = digests.collect();
+    ensure!(page.contains(ANY_SCRIPT), "the page has no `{ANY_SCRIPT}`");
+    Ok(page.replace(ANY_SCRIPT, &format!("script-src 'self' {}", digests.join(" "))))
+}
+
+/// The SHA-256 of these bytes in Base64, as policies and the service worker have it.
+fn digest(bytes: &[u8]) -> String {
+    Base64::encode_string(&Sha256::digest(bytes))
 }
 
 /// Installs what building the playground needs.
@@ -127,4 +169,20 @@ fn trunk(workspace: &Workspace, task: &str) -> Command {
         command.env("NO_COLOR", "true");
     }
     command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_scripts_of_the_page_run() {
+        let policy = "<meta content=\"script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'\">";
+        let page = format!("{policy}<script>1</script><script type=\"module\">2</script>");
+        let page = allow_scripts(&page).unwrap_or_default();
+        let one = "'sha256-a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5S3beHW0s='";
+        let two = "'sha256-1HNeOiZeFu7gP1lxi5tdAwGcB9i2xR+Q2jpmbuwTqzU='";
+        let wanted = format!("content=\"script-src 'self' {one} {two} 'wasm-unsafe-eval'\"");
+        assert!(page.contains(&wanted), "{page}");
+    }
 }

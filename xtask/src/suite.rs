@@ -58,6 +58,7 @@ const SET_UP_RUST: &str = "set-up: Rust";
 const SET_UP_NPM: &str = "set-up: Node";
 const SET_UP_TOOLS: &str = "set-up: wasm-bindgen";
 const SET_UP_PROGRAMS: &str = "set-up: Chromium, kubectl, Hugo";
+const BUILD_PAGE: &str = "release build of the page";
 const BUILD: &str = "release build";
 const NATIVE_ANSWERS: &str = "what the engine says natively";
 const GENERATORS: &str = "set-up: generators of sites";
@@ -78,8 +79,8 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
     // Each sets up what it needs. Linking and wasm-opt keep one processor busy for minutes, and
     // share nothing with what is built natively. Not the page beside the package: each would wait
     // for the other, since one cargo at a time builds for the web.
-    let builds = Ahead::start(workspace, &["build", "npm"]);
-    let generators = Ahead::start(workspace, &["generators"]);
+    let [page, package] = Ahead::start(workspace, ["build", "npm"]);
+    let [generators] = Ahead::start(workspace, ["generators"]);
     steps.step(SET_UP_PROGRAMS, &[], || {
         programs = programs_for_tests(workspace, &PROGRAMS)?;
         Ok(())
@@ -103,10 +104,12 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
     });
     steps.step(NATIVE_ANSWERS, &[SET_UP_RUST], || native_answers(workspace));
     steps.step(SET_UP_NPM, &[], || setup::npm_packages(workspace));
-    steps.step(BUILD, &[SET_UP_NPM], || builds.finish());
-    steps.test_step("browser tests", &[SET_UP_PROGRAMS, NATIVE_ANSWERS, BUILD], || {
+    steps.step(BUILD_PAGE, &[SET_UP_NPM], || page.finish());
+    // Beside them the package is built on.
+    steps.test_step("browser tests", &[SET_UP_PROGRAMS, NATIVE_ANSWERS, BUILD_PAGE], || {
         node_tests(workspace, "tests/e2e", "", &programs)
     });
+    steps.step(BUILD, &[BUILD_PAGE], || package.finish());
     steps.test_step("npm package, packed and installed", &[SET_UP_PROGRAMS, BUILD], || {
         node_tests(workspace, "npm/tests", "", &programs)
     });

@@ -434,8 +434,15 @@ impl ObjectMeta {
     /// a ReplicaSet.
     #[must_use]
     pub fn controller_key(&self) -> Option<WorkloadKey> {
-        let owner = self.controller()?;
-        let kind = match (owner.api_version.as_str(), owner.kind.as_str()) {
+        self.controller()?.workload_key(&self.namespace)
+    }
+}
+
+impl OwnerReference {
+    /// The workload that it names, if it names one, for an object in `namespace`.
+    #[must_use]
+    pub fn workload_key(&self, namespace: &str) -> Option<WorkloadKey> {
+        let kind = match (self.api_version.as_str(), self.kind.as_str()) {
             ("v1", "ReplicationController") => WorkloadKind::ReplicaSet,
             (version, kind) => WorkloadKind::from_type(version, kind).or_else(|| {
                 let known = WorkloadKind::ALL.into_iter().find(|known| known.as_str() == kind)?;
@@ -448,7 +455,7 @@ impl ObjectMeta {
                 old.then_some(known)
             })?,
         };
-        Some(WorkloadKey::new(kind, &self.namespace, &owner.name))
+        Some(WorkloadKey::new(kind, namespace, &self.name))
     }
 }
 

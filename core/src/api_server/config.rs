@@ -95,15 +95,15 @@ pub struct SimulatorConfig {
 pub struct HealthPassTime {
     /// For each node that there is when the controller starts, such as `350us`; 0s unless given.
     pub per_node: Span,
-    /// For each node whose status it writes, such as `25ms`; 0s unless given. Since 1.27 eight
-    /// nodes are written beside one another in that time. Tainting goes on meanwhile. The pods that
-    /// it marks not ready take no time of their own.
+    /// For each status that it writes, of a node or of a pod that it marks as not ready, such as
+    /// `25ms`; 0s unless given. Since 1.27 eight nodes are looked at beside one another. Tainting
+    /// goes on meanwhile. With 0s no request waits for `--kube-api-qps`.
     pub per_write: Span,
 }
 
 impl HealthPassTime {
     /// As on a real machine, and what scenarios have unless they say otherwise: 350us for each
-    /// node, and 25ms for each that is written. Passes that take any time at all drift, so that the
+    /// node, and 25ms for each write. Passes that take any time at all drift, so that the
     /// eighth of them after a heartbeat comes more than eight periods later.
     pub const MEASURED: Self = Self {
         per_node: Span(Duration::from_micros(350)),

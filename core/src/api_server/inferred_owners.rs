@@ -96,15 +96,14 @@ impl ApiServer {
         if set.kind != WorkloadKind::ReplicaSet {
             return None;
         }
-        let mut deployments = self.cluster.workloads().map(|(_, workload)| workload);
-        let found = deployments.find(|known| {
+        let namespace = &set.metadata.namespace;
+        let mut deployments = self.cluster.workloads_in(WorkloadKind::Deployment, namespace);
+        let found = deployments.find(|(_, known)| {
             let rest = set.metadata.name.strip_prefix(known.metadata.name.as_str());
             let labels = &set.spec.template.metadata.labels;
-            known.kind == WorkloadKind::Deployment
-                && known.metadata.namespace == set.metadata.namespace
-                && rest.is_some_and(|rest| rest.starts_with('-'))
+            rest.is_some_and(|rest| rest.starts_with('-'))
                 && known.selector().is_ok_and(|selector| selector.matches(labels))
         });
-        found.cloned()
+        found.map(|(_, deployment)| deployment.clone())
     }
 }

@@ -55,7 +55,11 @@ impl Claims {
                     let owned = cluster.owned_pods(key).pods.iter();
                     let others = owned
                         .filter(|pod| cluster.get_pod(pod).is_some_and(|pod| !selects(new, pod)));
-                    self.mismatched.insert(key.clone(), others.cloned().collect());
+                    let others: BTreeSet<PodKey> = others.cloned().collect();
+                    self.mismatched.remove(key);
+                    if !others.is_empty() {
+                        self.mismatched.insert(key.clone(), others);
+                    }
                 }
                 Vec::new()
             }

@@ -12,6 +12,7 @@ use alloc::vec::Vec;
 
 use serde_json::json;
 
+use self::annotations::REVISION;
 use self::rollout::{Rollout, Set};
 use super::workload::{HASH_LABEL, Reconcile, Reconciler, comparable, template_changed};
 use super::{Context, names};
@@ -41,15 +42,20 @@ impl DeploymentController {
         Self { reconciler, revisions: BTreeMap::new() }
     }
 
-    /// Of the ReplicaSets that are there, the one that has its Deployment's template, or else the
-    /// one with the most pods, is taken to be the present one.
+    /// Of the ReplicaSets that are there, the one that has its Deployment's template, its revision,
+    /// or else the most pods is taken to be the present one. Not all that tells templates from one
+    /// another may be known.
     pub fn bootstrap_revisions(&mut self, cluster: &Cluster) {
         let all = cluster.workloads().filter(|(key, _)| key.kind == WorkloadKind::Deployment);
         for (key, deployment) in all {
             let template = comparable(&deployment.spec.template);
             let sets = cluster.workloads_owned_by(key).filter_map(|set| cluster.get_workload(set));
-            let rank =
-                |set: &&Arc<Workload>| (comparable(&set.spec.template) == template, set.replicas());
+            let revision = deployment.metadata.annotations.get(REVISION);
+            let rank = |set: &&Arc<Workload>| {
+                let own = set.metadata.annotations.get(REVISION);
+                let is_revision = revision.is_some() && own == revision;
+                (comparable(&set.spec.template) == template, is_revision, set.replicas())
+            };
             if let Some(largest) = sets.max_by_key(rank) {
                 self.revisions.insert(key.clone(), largest.metadata.name.clone());
             }

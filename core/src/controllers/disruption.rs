@@ -1,5 +1,7 @@
 //! PodDisruptionBudgets: what they allow.
 
+mod coverage;
+
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -9,9 +11,10 @@ use core::time::Duration;
 
 use serde_json::Value;
 
+use self::coverage::{Coverage, Covered};
 use super::{Context, Controller, WorkTicket};
 use crate::api::{
-    BudgetStatus, IntOrPercent, LabelSelector, Pod, PodDisruptionBudget, PodKey, Workload,
+    BudgetStatus, IntOrPercent, OwnerReference, Pod, PodDisruptionBudget, PodKey, Workload,
     WorkloadKey, WorkloadKind,
 };
 use crate::cluster::{Change, Cluster};
@@ -29,18 +32,13 @@ const DELETION_TIMEOUT: Duration = Duration::from_secs(2 * 60);
 #[derive(Clone, Debug)]
 pub struct DisruptionController {
     release: KubernetesRelease,
-    budgets: BTreeMap<PodKey, Covered>,
+    budgets: Coverage,
+    /// Whether it was told of any pod: until then budgets need not look for theirs.
+    knows_pods: bool,
     queue: NumberedWorkQueue<PodKey>,
     /// Budgets to look at again, since an evicted pod may have stayed.
     rechecks: TimerQueue<PodKey>,
     actions: VecDeque<DisruptionAction>,
-}
-
-/// The pods of a budget.
-#[derive(Clone, Debug)]
-struct Covered {
-    selector: Option<LabelSelector>,
-    pods: BTreeSet<PodKey>,
 }
 
 /// What the disruption controller wants done.
@@ -70,7 +68,8 @@ impl DisruptionController {
     pub fn new(release: KubernetesRelease) -> Self {
         Self {
             release,
-            budgets: BTreeMap::new(),
+            budgets: Coverage::default(),
+            knows_pods: false,
             queue: NumberedWorkQueue::default(),
             rechecks: TimerQueue::default(),
             actions: VecDeque::new(),
@@ -79,9 +78,8 @@ impl DisruptionController {
 
     /// The budgets that select a pod, by name.
     #[must_use]
-    pub fn budgets_of(&self, pod: &PodKey) -> Vec<PodKey> {
-        let selecting = self.budgets.iter().filter(|(_, covered)| covered.pods.contains(pod));
-        selecting.map(|(budget, _)| budget.clone()).collect()
+    pub fn budgets_of(&self, pod: &Pod) -> Vec<PodKey> {
+        self.budgets.of(pod)
     }
 
     /// Whether there is no budget at all.
@@ -93,35 +91,27 @@ impl DisruptionController {
     /// A budget is there, or has changed.
     fn observe_budget(&mut self, context: &mut Context<'_>, budget: &PodDisruptionBudget) {
         let (key, selector) = (budget.key(), budget_selector(self.release, budget));
-        if self.budgets.get(&key).is_none_or(|covered| covered.selector != selector) {
-            let pods = context.cluster.pods().filter(|(pod, object)| {
-                pod.namespace() == key.namespace()
-                    && selector.as_ref().is_some_and(|own| own.matches(&object.metadata.labels))
-            });
-            let pods = pods.map(|(pod, _)| pod.clone()).collect();
-            self.budgets.insert(key.clone(), Covered { selector, pods });
+        if self.budgets.is_news(&key, selector.as_ref()) {
+            let pods = self.knows_pods.then(|| context.cluster.pods());
+            self.budgets.put(&key, selector, pods.into_iter().flatten());
         }
         self.queue.push(context.sequence, key);
     }
 
-    fn observe_pod(&mut self, context: &mut Context<'_>, key: &PodKey, pod: Option<&Pod>) {
+    fn observe_pod(
+        &mut self,
+        context: &mut Context<'_>,
+        key: &PodKey,
+        old: Option<&Pod>,
+        new: Option<&Pod>,
+    ) {
+        self.knows_pods = true;
         let mut selecting = Vec::new();
-        for (budget, covered) in &mut self.budgets {
-            if budget.namespace() != key.namespace() {
-                continue;
-            }
-            let selects = pod.is_some_and(|pod| {
-                let selector = covered.selector.as_ref();
-                selector.is_some_and(|selector| selector.matches(&pod.metadata.labels))
-            });
-            let known =
-                if selects { !covered.pods.insert(key.clone()) } else { covered.pods.remove(key) };
-            if selects || known {
-                self.queue.push(context.sequence, budget.clone());
-            }
+        for (budget, selects) in self.budgets.observe(key, old, new) {
             if selects {
                 selecting.push(budget.name().to_string());
             }
+            self.queue.push(context.sequence, budget);
         }
         if let [first, _, ..] = selecting.as_slice() {
             let message = format!(
@@ -137,11 +127,12 @@ impl DisruptionController {
 
     /// The scale of a controller has changed: its budgets are looked at.
     fn observe_scale(&mut self, context: &mut Context<'_>, key: &WorkloadKey) {
-        let pods = context.cluster.pods_of_workload(key);
-        for (budget, covered) in &self.budgets {
-            if pods.iter().any(|pod| covered.pods.contains(pod)) {
-                self.queue.push(context.sequence, budget.clone());
-            }
+        let cluster = context.cluster;
+        let pods = cluster.pods_of_workload(key);
+        let pods = pods.iter().filter_map(|pod| cluster.get_pod(pod));
+        let budgets: BTreeSet<PodKey> = pods.flat_map(|pod| self.budgets.of(pod)).collect();
+        for budget in budgets {
+            self.queue.push(context.sequence, budget);
         }
     }
 
@@ -163,14 +154,13 @@ impl DisruptionController {
         let (Some(budget), Some(covered)) = (cluster.get_budget(key), self.budgets.get(key)) else {
             return;
         };
+        let covered = covered.clone();
         let object = || ObjectReference::Budget { budget: key.clone() };
-        let pods: Vec<Arc<Pod>> =
-            covered.pods.iter().filter_map(|pod| cluster.get_pod(pod).cloned()).collect();
-        if pods.is_empty() {
+        if covered.len() == 0 {
             self.record(object(), "Normal", "NoPods", "No matching pods found".into());
         }
         let written = BudgetStatus::of(budget);
-        let (expected_pods, desired_healthy) = match self.expected(cluster, budget, &pods) {
+        let (expected_pods, desired_healthy) = match self.expected(cluster, budget, &covered) {
             Ok(expected) => expected,
             Err(error) => {
                 if let Some(reason) = error.reason {
@@ -187,12 +177,10 @@ impl DisruptionController {
             }
         };
         let now = context.wall_clock();
-        let disrupted_pods = self.disrupted_pods(key, &pods, &written, now);
-        let healthy = pods.iter().filter(|pod| {
-            let evicted = disrupted_pods.contains_key(&pod.metadata.name);
-            !pod.is_terminating() && !evicted && pod.has_ready_condition()
-        });
-        let current_healthy = count(healthy.count());
+        let disrupted_pods = self.disrupted_pods(cluster, key, &covered, &written, now);
+        let evicted = disrupted_pods.keys().map(|name| PodKey::new(key.namespace(), name));
+        let current_healthy =
+            covered.healthy() - count(evicted.filter(|pod| covered.is_healthy(pod)).count());
         let allowed = (current_healthy - desired_healthy).max(0);
         if let Some(first) = disrupted_pods.values().min() {
             let start = context.start.unix_seconds();
@@ -219,19 +207,19 @@ impl DisruptionController {
         &mut self,
         cluster: &Cluster,
         budget: &PodDisruptionBudget,
-        pods: &[Arc<Pod>],
+        covered: &Covered,
     ) -> Result<(i64, i64), ScaleError> {
         let limits = budget.limits();
         let [min, max] =
             limits.map_err(|error| ScaleError { reason: None, message: error.to_string() })?;
         match (min, max) {
             (_, Some(max)) => {
-                let expected = self.expected_scale(cluster, budget, pods)?;
+                let expected = self.expected_scale(cluster, budget, covered)?;
                 Ok((expected, (expected - max.of(expected, true)).max(0)))
             }
-            (Some(IntOrPercent::Int(least)), None) => Ok((count(pods.len()), least)),
+            (Some(IntOrPercent::Int(least)), None) => Ok((count(covered.len()), least)),
             (Some(part), None) => {
-                let expected = self.expected_scale(cluster, budget, pods)?;
+                let expected = self.expected_scale(cluster, budget, covered)?;
                 Ok((expected, part.of(expected, true)))
             }
             (None, None) => Ok((0, 0)),
@@ -243,21 +231,29 @@ impl DisruptionController {
         &mut self,
         cluster: &Cluster,
         budget: &PodDisruptionBudget,
-        pods: &[Arc<Pod>],
+        covered: &Covered,
     ) -> Result<i64, ScaleError> {
+        let namespace = budget.key();
+        let scale =
+            |owner: Option<&OwnerReference>| scale_of(cluster, namespace.namespace(), owner?).ok();
+        let scales: Option<BTreeMap<WorkloadKey, i64>> = covered.owners().map(scale).collect();
+        if let Some(scales) = scales {
+            return Ok(scales.into_values().fold(0, i64::saturating_add));
+        }
+        // The first pod whose scale is not known is named.
         let mut scales: BTreeMap<WorkloadKey, i64> = BTreeMap::new();
         let mut unmanaged = false;
-        for pod in pods {
+        for pod in covered.pods().filter_map(|pod| cluster.get_pod(pod)) {
             let name = &pod.metadata.name;
-            if pod.metadata.controller().is_none() {
+            let Some(owner) = pod.metadata.controller() else {
                 if !self.release.leaves_out_unmanaged_pods() {
                     let message = format!("found no controller ref for pod \"{name}\"");
                     return Err(ScaleError { reason: Some("NoControllerRef"), message });
                 }
                 unmanaged = true;
                 continue;
-            }
-            match scale_of(cluster, pod) {
+            };
+            match scale_of(cluster, namespace.namespace(), owner) {
                 Ok((key, scale)) => {
                     scales.insert(key, scale);
                 }
@@ -291,22 +287,26 @@ impl DisruptionController {
     /// Mirrors `buildDisruptedPodMap`.
     fn disrupted_pods(
         &mut self,
+        cluster: &Cluster,
         budget: &PodKey,
-        pods: &[Arc<Pod>],
+        covered: &Covered,
         status: &BudgetStatus,
         now: Time,
     ) -> BTreeMap<String, Time> {
         let mut found = BTreeMap::new();
-        for pod in pods.iter().filter(|pod| !pod.is_terminating()) {
-            let name = &pod.metadata.name;
-            let Some(since) = status.disrupted_pods.get(name) else { continue };
+        for (name, since) in &status.disrupted_pods {
+            let pod = PodKey::new(budget.namespace(), name);
+            let there = cluster.get_pod(&pod).filter(|_| covered.contains(&pod));
+            if there.is_none_or(|pod| pod.is_terminating()) {
+                continue;
+            }
             if since.saturating_add(DELETION_TIMEOUT) < now {
                 // The namespace is there twice.
                 let namespace = budget.namespace();
                 let message = format!(
                     "Pod was expected by PDB {namespace}/{namespace} to be deleted but it wasn't"
                 );
-                let object = ObjectReference::Pod { api_version: "v1", pod: pod.key() };
+                let object = ObjectReference::Pod { api_version: "v1", pod };
                 self.record(object, "Warning", "NotDeleted", message);
             } else {
                 found.insert(name.clone(), *since);
@@ -322,11 +322,11 @@ impl Controller for DisruptionController {
 
     fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
         match change {
-            Change::Pod { key, new, .. } => self.observe_pod(context, key, new.as_deref()),
-            Change::Budget { new: Some(budget), .. } => self.observe_budget(context, budget),
-            Change::Budget { key, new: None, .. } => {
-                self.budgets.remove(key);
+            Change::Pod { key, old, new } => {
+                self.observe_pod(context, key, old.as_deref(), new.as_deref());
             }
+            Change::Budget { new: Some(budget), .. } => self.observe_budget(context, budget),
+            Change::Budget { key, new: None, .. } => self.budgets.remove(key),
             Change::Workload { key, old, new } => {
                 let scale = |workload: &Option<Arc<Workload>>| {
                     workload.as_ref().map(|workload| workload.replicas())
@@ -368,9 +368,14 @@ impl Controller for DisruptionController {
 
 /// The controller whose scale counts for a pod, and that scale; or the kind of the controller, if
 /// it is one without. Mirrors `DisruptionController.finders`.
-fn scale_of(cluster: &Cluster, pod: &Pod) -> Result<(WorkloadKey, i64), Option<WorkloadKind>> {
-    let owner = get_owner(cluster, &pod.metadata).ok_or(None)?;
-    let deployment = get_owner(cluster, &owner.metadata).filter(|top| {
+fn scale_of(
+    cluster: &Cluster,
+    namespace: &str,
+    owner: &OwnerReference,
+) -> Result<(WorkloadKey, i64), Option<WorkloadKind>> {
+    let owner = get_owner(cluster, namespace, owner).ok_or(None)?;
+    let above = owner.metadata.controller();
+    let deployment = above.and_then(|above| get_owner(cluster, namespace, above)).filter(|top| {
         (owner.kind, top.kind) == (WorkloadKind::ReplicaSet, WorkloadKind::Deployment)
     });
     let counts = deployment.unwrap_or(owner);
@@ -383,9 +388,13 @@ fn scale_of(cluster: &Cluster, pod: &Pod) -> Result<(WorkloadKey, i64), Option<W
 }
 
 /// The controller of an object, if it is there and not another one of its name.
-fn get_owner<'a>(cluster: &'a Cluster, metadata: &crate::api::ObjectMeta) -> Option<&'a Workload> {
-    let uid = &metadata.controller()?.uid;
-    let owner = cluster.get_workload(&metadata.controller_key()?)?;
+fn get_owner<'a>(
+    cluster: &'a Cluster,
+    namespace: &str,
+    reference: &OwnerReference,
+) -> Option<&'a Workload> {
+    let uid = &reference.uid;
+    let owner = cluster.get_workload(&reference.workload_key(namespace)?)?;
     let known = &owner.metadata.uid;
     (uid.is_empty() || known.is_empty() || known == uid || owner.inferred).then_some(owner)
 }

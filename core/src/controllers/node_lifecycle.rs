@@ -40,6 +40,7 @@ mod config;
 mod controller;
 mod disruption;
 mod due;
+mod flow;
 mod health;
 mod legacy;
 mod no_schedule;

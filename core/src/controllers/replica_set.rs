@@ -139,7 +139,11 @@ impl ReplicaSetController {
                 let pods = cluster.owned_pods(key).pods.iter();
                 let unlabeled = pods
                     .filter(|pod| cluster.get_pod(pod).is_some_and(|pod| !is_labeled(new, pod)));
-                self.unlabeled.insert(key.clone(), unlabeled.cloned().collect());
+                let unlabeled: BTreeSet<PodKey> = unlabeled.cloned().collect();
+                self.unlabeled.remove(key);
+                if !unlabeled.is_empty() {
+                    self.unlabeled.insert(key.clone(), unlabeled);
+                }
             }
             Change::Workload { .. }
             | Change::Node { .. }

@@ -361,7 +361,7 @@ impl Builder<'_> {
             let text = match counted_from.since(last_heartbeat_at).as_nanos().div_ceil(period) {
                 0 | 1 => "the next health check sees the last heartbeat".into(),
                 checks => {
-                    format!("health check number {checks} since then sees the last heartbeat")
+                    format!("health check {checks} after the last heartbeat is the first to see it")
                 }
             };
             self.until(TermKind::LastHeartbeat, counted_from, text, self.monitor_period());

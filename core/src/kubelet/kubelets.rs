@@ -84,6 +84,8 @@ pub(crate) struct Kubelets {
     by_node: BTreeMap<NodeName, Kubelet>,
     /// The zones that are cut off the API server.
     cut_zones: BTreeSet<ZoneKey>,
+    /// When the clocks of kubelets to come tick, for their leases and their status.
+    ticks: [BTreeMap<NodeName, Timestamp>; 2],
     timers: TimerQueue<(NodeName, Wake)>,
     /// When the containers of pods have started, or pods are not admitted.
     starts: TimerQueue<Start>,
@@ -387,6 +389,7 @@ impl Kubelets {
             config,
             by_node: BTreeMap::new(),
             cut_zones: BTreeSet::new(),
+            ticks: [BTreeMap::new(), BTreeMap::new()],
             timers: TimerQueue::default(),
             starts: TimerQueue::default(),
             completions: TimerQueue::default(),
@@ -451,6 +454,15 @@ impl Kubelets {
         }
     }
 
+    /// The clocks of kubelets that are registered later tick then, for leases and for status.
+    pub(crate) fn expect_ticks(
+        &mut self,
+        lease: BTreeMap<NodeName, Timestamp>,
+        status: BTreeMap<NodeName, Timestamp>,
+    ) {
+        self.ticks = [lease, status];
+    }
+
     fn bootstrap_kubelet(
         &mut self,
         start: Time,
@@ -504,10 +516,14 @@ impl Kubelets {
         }
         let (unreachable, report) =
             (is_unreachable(node), heartbeat::KubeletConditions::of(node, &self.healthy));
-        let origins = (context.now, context.now);
+        let tick = |ticks: &BTreeMap<NodeName, Timestamp>| ticks.get(name.as_str()).copied();
+        let [lease, status] = self.ticks.each_ref().map(tick);
+        let origin = lease.unwrap_or(context.now);
+        let origins = (origin, status.or(lease).unwrap_or(context.now));
         let Self { config: KubeletsConfig { settings, release, .. }, .. } = self;
         let heartbeats = Clocks::new(settings, *release, name.as_str(), origins).none();
-        let kubelet = Kubelet::new(report, runs && !unreachable, context.now, heartbeats);
+        let mut kubelet = Kubelet::new(report, runs && !unreachable, origin, heartbeats);
+        kubelet.status_origin = origins.1;
         self.by_node.insert(name.clone(), kubelet);
         if !self.can_connect(context.cluster, name) {
             self.then(name, [Step::Heartbeats]);

@@ -512,18 +512,20 @@ impl Now {
     }
 
     fn of_pod(simulator: &Simulator, key: &PodKey, it: PodState) -> Self {
-        let state = match (it.verdict, it.health) {
-            (PodVerdict::Counting, _) => LaneState::Counting,
-            (PodVerdict::Terminating | PodVerdict::Gone, _) => LaneState::Terminating,
-            (PodVerdict::Stuck, _) => LaneState::Stuck,
-            (PodVerdict::Evicted, _) => LaneState::Evicted,
-            (PodVerdict::Stays, PodHealth::Pending) => LaneState::Pending,
-            (PodVerdict::Stays, PodHealth::Unschedulable) => LaneState::Unschedulable,
-            (PodVerdict::Stays, PodHealth::Starting) => LaneState::Starting,
-            (PodVerdict::Stays, PodHealth::Ready) => LaneState::Ready,
-            (PodVerdict::Stays, PodHealth::NotReady) => LaneState::NotReady,
-            (PodVerdict::Stays, PodHealth::Failed) => LaneState::Failed,
-            (PodVerdict::Stays, PodHealth::Succeeded) => LaneState::Succeeded,
+        let state = match it.verdict {
+            PodVerdict::Counting => LaneState::Counting,
+            PodVerdict::Terminating | PodVerdict::Gone => LaneState::Terminating,
+            PodVerdict::Stuck => LaneState::Stuck,
+            PodVerdict::Evicted => LaneState::Evicted,
+            PodVerdict::Stays | PodVerdict::Orphaned => match it.health {
+                PodHealth::Pending => LaneState::Pending,
+                PodHealth::Unschedulable => LaneState::Unschedulable,
+                PodHealth::Starting => LaneState::Starting,
+                PodHealth::Ready => LaneState::Ready,
+                PodHealth::NotReady => LaneState::NotReady,
+                PodHealth::Failed => LaneState::Failed,
+                PodHealth::Succeeded => LaneState::Succeeded,
+            },
         };
         let pod = simulator.cluster().get_pod(key);
         let reason = match it.verdict {
@@ -532,7 +534,9 @@ impl Now {
                 .map(|condition| condition.message.clone())
                 .unwrap_or_default(),
             PodVerdict::Stuck => "until its kubelet is back".into(),
-            PodVerdict::Counting | PodVerdict::Terminating => it.verdict_text(),
+            PodVerdict::Counting | PodVerdict::Terminating | PodVerdict::Orphaned => {
+                it.verdict_text()
+            }
             PodVerdict::Stays | PodVerdict::Gone | PodVerdict::Evicted => String::new(),
         };
         let node = pod.map(|pod| pod.spec.node_name.as_str()).filter(|node| !node.is_empty());

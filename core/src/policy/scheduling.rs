@@ -19,6 +19,7 @@
 //!   nodes, and of disks without claims, nothing is known. Resource claims are ignored.
 
 mod affinity;
+mod alike;
 mod arithmetic;
 mod filters;
 mod groups;
@@ -47,7 +48,9 @@ pub use snapshot::{SchedulerConfig, Snapshot};
 pub(crate) use volumes::{find_matching_volume, is_free_for};
 
 use crate::api::{Node, Pod, ResourceError};
+use alike::{KnownAnswers, answer_of};
 use filters::{Change, Cycle};
+use snapshot::NodeInfo;
 
 /// The highest score of a plugin. Mirrors `framework.MaxNodeScore`.
 pub const MAX_NODE_SCORE: i64 = 100;
@@ -235,15 +238,43 @@ impl Snapshot {
     /// A field of the pod that cannot be read.
     pub fn place(&mut self, pod: &Pod, next: &mut usize) -> Result<Vec<String>, SchedulingError> {
         let order = self.in_turn();
+        let mut known = core::mem::take(&mut self.answers);
+        let placed = self.place_with(pod, next, &order, &mut known);
+        self.answers = known;
+        placed
+    }
+
+    /// The same; what nodes say to pods like this one is `known` in part.
+    fn place_with(
+        &self,
+        pod: &Pod,
+        next: &mut usize,
+        order: &[usize],
+        known: &mut KnownAnswers,
+    ) -> Result<Vec<String>, SchedulingError> {
         let cycle = Cycle::new(self, pod)?;
         if cycle.refusal.is_some() {
             return Ok(Vec::new());
         }
         let unchanged = Change::default();
         let mut feasible = Vec::new();
+        let needs = cycle.pod.needs.clone();
+        let kept = cycle.kept();
+        let mut answers = known.take(&needs);
+        let mut ask = |node: &NodeInfo| {
+            answer_of(&mut answers, node, || {
+                cycle.answer(node, cycle.fits_alone(node, &unchanged), &kept)
+            })
+        };
+        let mut said = Vec::new();
         if let Some(names) = cycle.named_nodes() {
-            let nodes = names.iter().filter_map(|name| self.node(name));
-            feasible.extend(nodes.filter(|node| cycle.fits(node, &unchanged)));
+            for node in names.iter().filter_map(|name| self.node(name)) {
+                let answer = ask(node);
+                if answer.fits && cycle.fits_among(node, &unchanged) {
+                    feasible.push(node);
+                    said.push(answer);
+                }
+            }
         } else {
             let wanted = nodes_to_find(order.len());
             let begin = if order.is_empty() { 0 } else { *next % order.len() };
@@ -254,19 +285,22 @@ impl Snapshot {
                     break;
                 }
                 looked_at += 1;
-                if cycle.fits(node, &unchanged) {
+                let answer = ask(node);
+                if answer.fits && cycle.fits_among(node, &unchanged) {
                     feasible.push(node);
+                    said.push(answer);
                 }
             }
             *next = if order.is_empty() { 0 } else { (begin + looked_at) % order.len() };
         }
+        known.keep(needs, answers);
         if let [only] = feasible.as_slice() {
             return Ok(Vec::from([only.name.clone()]));
         }
         if cycle.score_error().is_some() {
             return Ok(Vec::new());
         }
-        let totals = cycle.totals(&feasible);
+        let totals = cycle.totals(&feasible, &said);
         let most = totals.iter().max().copied();
         let best = feasible.into_iter().zip(totals).filter(|(_, total)| Some(*total) == most);
         let mut best: Vec<_> = best.map(|(node, _)| (node.pods.len(), &node.name)).collect();

@@ -98,6 +98,15 @@ impl TokenBucketRateLimiter {
         }
     }
 
+    /// Takes the next token, in turn, and says when it is there. Mirrors `rate.Limiter.Wait`.
+    pub fn reserve(&mut self, now: Timestamp) -> Timestamp {
+        let now = self.last.map_or(now, |last| last.max(now));
+        let tokens = self.advance(now) - 1.0;
+        (self.tokens, self.last) = (tokens, Some(now));
+        let wait = if tokens < 0.0 { self.duration_from_tokens(-tokens) } else { 0 };
+        now.saturating_add(Duration::from_nanos(u64::try_from(wait).unwrap_or_default()))
+    }
+
     /// How many tokens there are, with fractions, and never less than none.
     #[must_use]
     pub fn tokens_at(&self, now: Timestamp) -> f64 {

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Outline, ReportError, ReportOptions};
 use crate::api::{
-    Amounts, Node, NodeName, Pod, TaintEffect, WorkloadKind, node_allocatable, pod_requests,
+    Amounts, Node, NodeName, Pod, TaintEffect, WorkloadKind, is_default, node_allocatable,
+    pod_requests,
 };
 use crate::protocol::zone::ZoneKey;
 use crate::release::KubernetesRelease;
@@ -82,6 +83,10 @@ pub struct Domain {
     /// The numbers of the two domains that fail together; absent unless it is a pair.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pair: Option<[usize; 2]>,
+    /// Whether it has all nodes while others have fewer, and is no list. It fails as well, and
+    /// nothing survives that: scores, findings and rules leave it out.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub whole_cluster: bool,
     /// The number of an earlier domain that has the same nodes. It fails in the same way, so that
     /// its runs are this one's, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -180,9 +185,14 @@ pub(super) fn domains(
     let total = total(rooms.values());
     let mut domains: Vec<Domain> =
         found.into_iter().map(|found| domain(found, &rooms, &total)).collect();
-    let mut first: BTreeMap<Vec<NodeName>, usize> = BTreeMap::new();
+    let nodes = simulator.cluster().nodes().len();
+    let is_part = domains.iter().any(|domain| domain.nodes.len() < nodes);
+    let mut first: BTreeMap<(Vec<NodeName>, bool), usize> = BTreeMap::new();
     for (index, domain) in domains.iter_mut().enumerate() {
-        let known = *first.entry(domain.nodes.clone()).or_insert(index);
+        let is_all = domain.nodes.len() == nodes && domain.kind != DomainKind::List;
+        domain.whole_cluster = is_part && is_all;
+        let key = (domain.nodes.clone(), domain.whole_cluster);
+        let known = *first.entry(key).or_insert(index);
         domain.same_nodes_as = (known < index).then_some(known);
     }
     Ok(domains)
@@ -354,5 +364,15 @@ fn domain(
     let runs_out_first = first.map(|(it, _)| it.resource.clone());
     let pods = own().map(|room| room.pods).sum();
     let nodes = nodes.into_iter().collect();
-    Domain { kind, name, nodes, pair, same_nodes_as: None, pods, headroom, runs_out_first }
+    Domain {
+        kind,
+        name,
+        nodes,
+        pair,
+        whole_cluster: false,
+        same_nodes_as: None,
+        pods,
+        headroom,
+        runs_out_first,
+    }
 }

@@ -65,8 +65,8 @@ pub struct Report {
     pub score: Option<Score>,
     /// How well each workload does, the worst first.
     pub workloads: Vec<WorkloadScore>,
-    /// What each failure does to all workloads together, the worst first. Domains of the same nodes
-    /// each have an entry.
+    /// What each failure does to all workloads together, the worst first, those of all nodes last.
+    /// Domains of the same nodes each have an entry.
     #[cfg_attr(feature = "typescript-all", tsify(type = "FailureTotal[]"))]
     pub failures: Vec<FailureTotal>,
     /// What hurts, the worst first.
@@ -365,8 +365,9 @@ pub fn report(outline: &Outline, results: &[RunResult]) -> Result<Report, Report
     let cells = cells(outline, made());
     let scores = scores(outline, &cells, made().next().is_some());
     let mut findings = found(outline, &cells, made());
+    let counted = counted(outline, &planned);
     for finding in &mut findings {
-        finding.help(&by_run, &planned);
+        finding.help(&by_run, &counted);
     }
     let runs_made = made().count();
     let missing = verdict::missing(outline, runs_made, planned.len());
@@ -394,6 +395,11 @@ pub fn report(outline: &Outline, results: &[RunResult]) -> Result<Report, Report
     })
 }
 
+/// The runs of failures that count.
+fn counted(outline: &Outline, planned: &BTreeSet<Run>) -> BTreeSet<Run> {
+    planned.iter().filter(|run| outline.counts(run.domain)).cloned().collect()
+}
+
 fn summary(result: &RunResult) -> RunSummary {
     RunSummary {
         domain: result.run.domain,
@@ -416,8 +422,9 @@ fn cells<'a>(outline: &Outline, results: impl Iterator<Item = &'a RunResult>) ->
         let faults = &outline.options.faults;
         faults.iter().position(|known| known == fault).unwrap_or(faults.len())
     };
+    let by_nodes = outline.by_nodes();
     for result in results {
-        for domain in outline.same_nodes(result.run.domain) {
+        for domain in by_nodes.get(&result.run.domain).into_iter().flatten().copied() {
             *seeds.entry((domain, &result.run.fault)).or_default() += 1;
             for figures in &result.workloads {
                 let key = (domain, place(&result.run.fault), &figures.subject);
@@ -456,17 +463,19 @@ fn cells<'a>(outline: &Outline, results: impl Iterator<Item = &'a RunResult>) ->
 fn scores(outline: &Outline, cells: &[Cell], any: bool) -> Vec<WorkloadScore> {
     let horizon = Millis::from(outline.options.horizon).0.max(1);
     let mut worst: BTreeMap<&ReportSubject, (usize, &Cell)> = BTreeMap::new();
-    for (number, cell) in cells.iter().enumerate().filter(|(_, cell)| cell.harm.0 > 0) {
+    let harmful = |cell: &Cell| cell.harm.0 > 0 && outline.counts(cell.domain);
+    for (number, cell) in cells.iter().enumerate().filter(|(_, cell)| harmful(cell)) {
         let known = worst.entry(&cell.worst.subject).or_insert((number, cell));
         if cell.harm > known.1.harm {
             *known = (number, cell);
         }
     }
+    let down = outline.down_already();
     let score = |subject: &ReportSubject| {
         let Some((number, cell)) = worst.get(subject) else {
             let (score, arithmetic) = if !any {
                 (None, "no failure was run")
-            } else if outline.is_down_already(subject) {
+            } else if down.contains(subject) {
                 (None, "no pod was ready before anything failed")
             } else {
                 (Some(100), "no failure harms it")
@@ -543,7 +552,7 @@ fn found<'a>(
     results: impl Iterator<Item = &'a RunResult>,
 ) -> Vec<Finding> {
     let mut worst: BTreeMap<&ReportSubject, &Cell> = BTreeMap::new();
-    for cell in cells.iter().filter(|cell| cell.harm.0 > 0) {
+    for cell in cells.iter().filter(|cell| cell.harm.0 > 0 && outline.counts(cell.domain)) {
         let known = worst.entry(&cell.worst.subject).or_insert(cell);
         if cell.harm > known.harm {
             *known = cell;
@@ -881,7 +890,7 @@ pub(super) fn remedies(
     results: &[RunResult],
 ) -> Vec<Run> {
     let by_run: BTreeMap<&Run, &RunResult> = results.iter().map(|it| (&it.run, it)).collect();
-    let planned: BTreeSet<Run> = super::runs(outline).into_iter().collect();
+    let planned = counted(outline, &super::runs(outline).into_iter().collect());
     let plain = || by_run.values().copied().filter(|result| planned.contains(&result.run));
     let cells = cells(outline, plain());
     let all = found(outline, &cells, plain());

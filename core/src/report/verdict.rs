@@ -55,15 +55,16 @@ pub struct FindingGroup {
     pub why: String,
 }
 
-/// Each failure that was run, the worst first.
+/// Each failure that was run, the worst first; those of all nodes last.
 pub(super) fn failures<'a>(
     outline: &Outline,
     cells: &[Cell],
     results: impl Iterator<Item = &'a RunResult>,
 ) -> Vec<FailureTotal> {
     let mut totals: BTreeMap<(usize, &Fault), FailureTotal> = BTreeMap::new();
+    let by_nodes = outline.by_nodes();
     for result in results {
-        for domain in outline.same_nodes(result.run.domain) {
+        for domain in by_nodes.get(&result.run.domain).into_iter().flatten().copied() {
             let fault = &result.run.fault;
             totals.entry((domain, fault)).or_insert_with(|| FailureTotal {
                 domain,
@@ -87,7 +88,7 @@ pub(super) fn failures<'a>(
         }
     }
     let mut totals: Vec<FailureTotal> = totals.into_values().collect();
-    totals.sort_by_key(|total| Reverse(total.harm));
+    totals.sort_by_key(|total| (!outline.counts(total.domain), Reverse(total.harm)));
     totals
 }
 
@@ -201,10 +202,9 @@ pub(super) fn missing(outline: &Outline, made: usize, planned: usize) -> Vec<Str
     } else if made < planned {
         missing.push(format!("only {made} of {} were made", count(planned, "run")));
     }
-    let is_there = |subject: &&ReportSubject| !outline.is_down_already(subject);
     if outline.subjects.is_empty() {
         missing.push("the cluster has no workload: nothing can be harmed".into());
-    } else if !outline.subjects.iter().any(|subject| is_there(&subject)) {
+    } else if outline.down_already().len() == outline.subjects.len() {
         missing.push("no workload has a ready pod before anything fails".into());
     }
     missing
@@ -233,7 +233,7 @@ fn short_name(subject: &ReportSubject) -> String {
 
 /// What survives what: a sentence for each fault, and one about what does not recover.
 pub(super) fn verdict(outline: &Outline, failures: &[FailureTotal]) -> String {
-    let subjects = outline.subjects.iter().filter(|it| !outline.is_down_already(it)).count();
+    let subjects = outline.subjects.len() - outline.down_already().len();
     let told = |down: &BTreeSet<&ReportSubject>| {
         if down.len() == subjects && subjects > MOST_NAMES {
             format!("all {subjects} workloads")
@@ -263,7 +263,10 @@ pub(super) fn verdict(outline: &Outline, failures: &[FailureTotal]) -> String {
             let (bad, good): (Vec<_>, Vec<_>) =
                 these.iter().copied().partition(|it| !it.down.is_empty());
             let name = |it: &FailureTotal| {
-                outline.domains.get(it.domain).map(ToString::to_string).unwrap_or_default()
+                let domain = outline.domains.get(it.domain);
+                let all = domain.filter(|it| it.whole_cluster);
+                let all = all.map(|_| ", which has all nodes,").unwrap_or_default();
+                domain.map(|domain| format!("{domain}{all}")).unwrap_or_default()
             };
             if kind == DomainKind::Node && these.len() > 1 {
                 let but = if down.is_empty() || down.len() == subjects {
@@ -295,8 +298,8 @@ pub(super) fn verdict(outline: &Outline, failures: &[FailureTotal]) -> String {
         }
         push_sentence(&mut text, &clauses.join("; "));
     }
-    let never: BTreeSet<&ReportSubject> =
-        failures.iter().flat_map(|it| &it.never_whole_again).collect();
+    let counted = failures.iter().filter(|it| outline.counts(it.domain));
+    let never: BTreeSet<&ReportSubject> = counted.flat_map(|it| &it.never_whole_again).collect();
     if !never.is_empty() {
         let horizon = outline.options.horizon;
         push_sentence(

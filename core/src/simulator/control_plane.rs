@@ -44,7 +44,7 @@ pub(super) struct ControlPlane {
     deployments: DeploymentController,
     pub(super) disruption: DisruptionController,
     pub(super) scheduler: Scheduler,
-    pod_gc: PodGcController,
+    pub(super) pod_gc: PodGcController,
     volumes: PersistentVolumeController,
     pub(super) attach_detach: AttachDetachController,
     /// `None` unless the cluster has one.
@@ -181,10 +181,8 @@ impl ControlPlane {
     ) -> Result<Self, ConfigError> {
         let wrong = |error: SchedulingError| ConfigError::Object(error.to_string());
         let nodes = cluster.nodes().map(|(_, node)| node.as_ref());
-        let snapshot = Snapshot::new(config, nodes, []).map_err(wrong)?;
-        for (_, pod) in cluster.pods() {
-            snapshot.check(pod).map_err(wrong)?;
-        }
+        let mut snapshot = Snapshot::new(config, nodes, []).map_err(wrong)?;
+        snapshot.check_all(cluster.pods().map(|(_, pod)| pod.as_ref())).map_err(wrong)?;
         let release = config.release;
         Ok(Self {
             replica_sets: ReplicaSetController::new(release),
@@ -442,7 +440,7 @@ impl ControlPlane {
         grace: Option<u32>,
     ) -> Result<Eviction, CommandError> {
         let pod = api.pod(key)?;
-        let budgets = self.disruption.budgets_of(key);
+        let budgets = self.disruption.budgets_of(pod);
         let budgets = budgets.iter().filter_map(|budget| api.cluster.get_budget(budget));
         let budgets: Vec<&PodDisruptionBudget> = budgets.map(AsRef::as_ref).collect();
         let grace_period_seconds = grace.map(i64::from);
@@ -469,7 +467,7 @@ impl ControlPlane {
         let pod = api.cluster.get_pod(key).filter(|_| !self.disruption.is_empty());
         let Some(pod) = pod else { return Vec::new() };
         let (options, now) = (DeleteOptions::default(), api.wall_clock(api.now));
-        let mut budgets = self.disruption.budgets_of(key);
+        let mut budgets = self.disruption.budgets_of(pod);
         budgets.retain(|budget| {
             let budget = api.cluster.get_budget(budget);
             budget.is_some_and(|budget| {

@@ -107,14 +107,7 @@ impl Forecast {
             };
             zones.entry(zone).or_default().push((node, dequeued, history.queued_at, queued));
         }
-        // Writes of other nodes make a health pass longer, or do not.
-        let config = &self.simulator.api.config;
-        let (workers, all) = (config.release.node_health_workers(), zones.values().map(Vec::len));
-        let writes = match all.sum::<usize>() {
-            0 | 1 => 0,
-            all => u32::try_from(all.div_ceil(workers.max(1))).unwrap_or(u32::MAX),
-        };
-        let doubt = config.health_pass.per_write.0.saturating_mul(writes);
+        let doubt = self.doubt_of_others(zones.values().flatten().map(|(node, ..)| *node));
         let mut tokens = BTreeMap::new();
         for (zone, mut nodes) in zones {
             for (_, dequeued, _, (first, last)) in &mut nodes {
@@ -126,6 +119,26 @@ impl Forecast {
             tokens.extend(self.tokens_of_zone(lifecycle.config(), state, &nodes));
         }
         tokens
+    }
+
+    /// How much later or earlier a node is found for the writes of others that are lost with it:
+    /// they make the health pass longer and take tokens of the controller's client, or do not.
+    fn doubt_of_others<'a>(&self, nodes: impl Iterator<Item = &'a NodeName>) -> Duration {
+        let (config, flags) = (&self.simulator.api.config, &self.simulator.nodes.flags);
+        let cluster = &self.simulator.api.cluster;
+        let pods: Vec<usize> = nodes.map(|node| cluster.pods_of(node.as_str()).count()).collect();
+        let (nodes, pods) = (pods.len(), pods.into_iter().sum::<usize>());
+        if nodes < 2 {
+            return Duration::ZERO;
+        }
+        let per_write = config.health_pass.per_write.0;
+        let workers = config.release.node_health_workers().max(1);
+        let writes = u32::try_from((nodes + pods).div_ceil(workers)).unwrap_or(u32::MAX);
+        let writing = per_write.saturating_mul(writes);
+        if per_write.is_zero() {
+            return writing;
+        }
+        writing.max(flags.client_time(nodes, pods))
     }
 
     fn tokens_of_zone<'a>(

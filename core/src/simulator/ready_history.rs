@@ -1,6 +1,6 @@
 //! How many pods of a workload were ready, over time.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -129,6 +129,8 @@ impl Availability {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReadyHistory {
     curves: BTreeMap<WorkloadKey, Curve>,
+    /// The workloads with fewer ready pods than they want.
+    lacking: BTreeSet<WorkloadKey>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -191,6 +193,11 @@ impl ReadyHistory {
         self.write_on(context, key);
     }
 
+    /// The workloads with fewer ready pods than they want, by key.
+    pub(super) fn lacking(&self) -> impl Iterator<Item = &WorkloadKey> {
+        self.lacking.iter()
+    }
+
     /// How many pods a workload wants.
     pub(super) fn desired(&self, key: &WorkloadKey) -> i64 {
         self.curves.get(key).map_or(0, |curve| curve.desired)
@@ -207,6 +214,11 @@ impl ReadyHistory {
         let ready = context.cluster.ready_pods(key);
         let Curve { desired, steps } = self.curves.entry(key.clone()).or_default();
         let step = ReadyStep { at: context.now, ready, desired: *desired };
+        if step.ready < step.desired {
+            self.lacking.insert(key.clone());
+        } else {
+            self.lacking.remove(key);
+        }
         let same = |other: &ReadyStep| (other.ready, other.desired) == (step.ready, step.desired);
         match steps.last_mut() {
             Some(last) if same(last) => {}

@@ -65,7 +65,16 @@ impl<'a> PodStates<'a> {
                 timer: Some(PodTimer { since: worker.created_at, until: worker.fire_at }),
                 ..state
             },
+            None if state.verdict == PodVerdict::Stays && self.has_lost_its_node(pod) => {
+                PodState { verdict: PodVerdict::Orphaned, ..state }
+            }
             None => state,
         }
+    }
+
+    /// Whether a pod is bound to a node that does not exist.
+    fn has_lost_its_node(&self, pod: &Pod) -> bool {
+        let node = &pod.spec.node_name;
+        !node.is_empty() && self.simulator.api.cluster.get_node(node).is_none()
     }
 }

@@ -3,12 +3,15 @@
 //! What is generic here is compiled once for every type that is decoded, so that as little as
 //! possible is: the size of the page depends on it.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 
 use serde::de::value::StrDeserializer;
 use serde::de::{self, DeserializeSeed, Visitor};
 
 use super::error::DecodeError;
+use crate::fields::Rule;
+use crate::redact::{Dropped, Newest, without_credentials};
 use crate::scalar::{Scalar, resolve};
 use crate::tree::{Entry, Spanned, Value};
 
@@ -44,6 +47,10 @@ pub(super) struct Ignored {
 #[derive(Debug, Default)]
 pub(super) struct Context {
     pub(super) ignored: RefCell<Vec<Ignored>>,
+    pub(super) dropped: RefCell<Dropped>,
+    pub(super) newest: RefCell<Newest>,
+    /// Whether fields that do not enter stay all the same.
+    pub(super) keep_all: bool,
 }
 
 /// Decodes one node.
@@ -53,12 +60,14 @@ pub(super) struct Decoder<'n, 't, 'p> {
     pub(super) context: &'p Context,
     /// The fields that the object around this node has.
     pub(super) known: &'static [&'static str],
+    /// What of this node enters.
+    pub(super) rule: Rule,
 }
 
 impl<'n, 't> Decoder<'n, 't, '_> {
     fn child(&self, index: usize, node: &'n Spanned<'t>) -> Decoder<'n, 't, '_> {
         let path = Path::Child { parent: &self.path, index };
-        Decoder { node, path, context: self.context, known: &[] }
+        Decoder { node, path, context: self.context, known: &[], rule: self.rule }
     }
 
     /// Adds to an error where it happened, unless that is known already.
@@ -104,6 +113,29 @@ impl<'n, 't> Decoder<'n, 't, '_> {
         matches!(self.node.value, Value::Removed) || self.node.is_null()
     }
 
+    /// The rule for the entries of this node.
+    fn rule_of_entries(&self) -> Rule {
+        let Rule::Object = self.rule else { return self.rule };
+        let text = |key: &str| self.node.get(key).and_then(Spanned::as_str).unwrap_or("");
+        Rule::of_kind(text("apiVersion"), text("kind"))
+    }
+
+    /// Notes a text that enters, and takes out of it what does not.
+    fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match self.rule {
+            Rule::Time => self.context.newest.borrow_mut().see(text),
+            Rule::Image if !self.context.keep_all => {
+                let clean = without_credentials(text);
+                if *clean != *text {
+                    self.context.dropped.borrow_mut().credentials += 1;
+                }
+                return clean;
+            }
+            _ => {}
+        }
+        Cow::Borrowed(text)
+    }
+
     #[cold]
     fn ignore(&self) {
         let ignored = Ignored { path: self.path.to_vec(), known: self.known };
@@ -124,7 +156,7 @@ impl<'de> de::Deserializer<'de> for &Decoder<'_, '_, '_> {
         match &self.node.value {
             Value::Seq(items) => visitor.visit_seq(Items { around: self, items, index: 0 }),
             Value::Map(entries) => visitor.visit_map(Entries::new(self, entries, &[], true)),
-            Value::Str(text) => visitor.visit_str(text),
+            Value::Str(text) => visitor.visit_str(&self.text(text)),
             Value::Plain(text) => match resolve(text) {
                 Scalar::Null => visitor.visit_unit(),
                 Scalar::Bool(value) => visitor.visit_bool(value),
@@ -134,7 +166,7 @@ impl<'de> de::Deserializer<'de> for &Decoder<'_, '_, '_> {
                 },
                 Scalar::Uint(value) => visitor.visit_u64(value),
                 Scalar::Float(value) => visitor.visit_f64(value),
-                Scalar::Str => visitor.visit_str(text),
+                Scalar::Str => visitor.visit_str(&self.text(text)),
             },
             Value::Removed => visitor.visit_unit(),
         }
@@ -200,7 +232,7 @@ impl<'de> de::Deserializer<'de> for &Decoder<'_, '_, '_> {
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
         match self.node.as_str() {
-            Some(text) => visitor.visit_str(text),
+            Some(text) => visitor.visit_str(&self.text(text)),
             None => Err(mismatch(&visitor)),
         }
     }
@@ -281,6 +313,9 @@ struct Entries<'n, 't, 'p> {
     /// Whether entries that are `null` are there; in Kubernetes' objects they mean nothing.
     keep_nulls: bool,
     index: usize,
+    /// What of them enters, and of the present one.
+    rule: Rule,
+    present: Rule,
 }
 
 impl<'n, 't, 'p> Entries<'n, 't, 'p> {
@@ -290,7 +325,8 @@ impl<'n, 't, 'p> Entries<'n, 't, 'p> {
         known: &'static [&'static str],
         keep_nulls: bool,
     ) -> Self {
-        Self { around, entries, known, keep_nulls, index: 0 }
+        let rule = around.rule_of_entries();
+        Self { around, entries, known, keep_nulls, index: 0, rule, present: rule }
     }
 
     /// The key of the next entry that is there.
@@ -300,6 +336,23 @@ impl<'n, 't, 'p> Entries<'n, 't, 'p> {
             let Entry { key, value, .. } = self.entries.get(self.index)?;
             let gone = matches!(value.value, Value::Removed);
             if !gone && (self.keep_nulls || !value.is_null()) {
+                let rule = self.rule.field(key).map(|(rule, _)| rule);
+                match rule.filter(|rule| rule.admits(value.as_str())) {
+                    Some(rule) => self.present = rule,
+                    None if self.around.context.keep_all => self.present = Rule::All,
+                    None if self.known.is_empty() => {
+                        self.around.context.dropped.borrow_mut().count(self.rule, key);
+                        self.index += 1;
+                        continue;
+                    }
+                    // A type that is known in full has no such field.
+                    None => {
+                        let decoder = self.around.child(self.index, value);
+                        Decoder { known: self.known, ..decoder }.ignore();
+                        self.index += 1;
+                        continue;
+                    }
+                }
                 return Some(de::IntoDeserializer::into_deserializer(&**key));
             }
             self.index += 1;
@@ -313,7 +366,7 @@ impl<'n, 't, 'p> Entries<'n, 't, 'p> {
             Some(entry) => {
                 let decoder = self.around.child(self.index, &entry.value);
                 self.index += 1;
-                Ok(Decoder { known: self.known, ..decoder })
+                Ok(Decoder { known: self.known, rule: self.present, ..decoder })
             }
             None => Err(mismatch(&"a value after the key")),
         }
@@ -368,7 +421,10 @@ impl<'n, 't, 'p> Variant<'n, 't, 'p> {
 
     fn value(&self) -> Result<Decoder<'n, 't, 'p>, DecodeError> {
         match self.content {
-            Some((index, node)) => Ok(self.around.child(index, node)),
+            Some((index, node)) => {
+                let rule = self.around.rule.field(self.name).map_or(Rule::All, |(rule, _)| rule);
+                Ok(Decoder { rule, ..self.around.child(index, node) })
+            }
             None => Err(mismatch(&"a mapping with this name as its only key")),
         }
     }

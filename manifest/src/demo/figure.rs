@@ -8,7 +8,7 @@ use taintlab_core::time::format_duration;
 use super::embed::LONGEST_LINK;
 use super::html::{escape, prose};
 use super::{Demo, DemoOptions, Run, outcome, rounded, terms};
-use crate::svg::{SvgOptions, timeline_svg};
+use crate::svg::{SvgOptions, rows_of, timeline_svg};
 
 /// More lanes than these do not fit on a screen.
 const MOST_LANES: usize = 30;
@@ -75,16 +75,17 @@ fn figure(
         html += &folded("answer", "The answer", &paragraph("", &metadata.answer));
     }
     html += &paragraph("outcome", &outcome(&run.report.simulator));
+    html += &settings(demo);
+    html += "<div class=\"notes\">";
     if let Some(pod) = &options.budget {
         html += &budget(run, pod)?;
     }
-    html += &settings(demo);
-    html += &events(run, options);
+    html += &events(run, options, &id);
     html += &expectations(run);
     let _ = write!(
         html,
-        "<details><summary>The scenario as YAML</summary><pre><code class=\"language-yaml\">{}\
-         </code></pre></details></figure>",
+        "<details><summary>YAML</summary><pre><code class=\"language-yaml\">{}\
+         </code></pre></details></div></figure>",
         escape(demo.text.trim_end())
     );
     Ok(html)
@@ -140,7 +141,7 @@ fn picture(run: &Run, title: &str, id: &str, options: &DemoOptions) -> String {
     let svg = SvgOptions { title: title.into(), id: id.into(), at, is_bare: true };
     let svg = timeline_svg(&run.lanes, &svg).replace('\n', "&#10;");
     // So many that the style sheet lets them scroll, which must be possible by keyboard.
-    let attributes = match run.lanes.lanes.len() > MOST_LANES {
+    let attributes = match rows_of(&run.lanes).len() > MOST_LANES {
         true => format!(
             " class=\"lanes tall\" tabindex=\"0\" role=\"region\" aria-labelledby=\"{id}-title\""
         ),
@@ -193,11 +194,12 @@ fn budget(run: &Run, pod: &PodKey) -> Result<String, String> {
     Ok(folded("terms", "Time budget", &(html + "</tbody></table>")))
 }
 
-fn events(run: &Run, options: &DemoOptions) -> String {
+fn events(run: &Run, options: &DemoOptions, id: &str) -> String {
     let is_open = options.attributes.iter().any(|(name, value)| name == "view" && value == "log");
     let mut html = format!(
-        "<details{}><summary>What happens, as a table</summary><table class=\"events\"><thead><tr>\
-         <th>time</th><th>what</th></tr></thead><tbody>",
+        "<details{}><summary id=\"{id}-log\">What happens</summary><div class=\"panel\" tabindex=\"0\" \
+         role=\"region\" aria-labelledby=\"{id}-log\"><table class=\"events\"><thead><tr><th>time</th>\
+         <th>what</th></tr></thead><tbody>",
         if is_open { " open" } else { "" }
     );
     for row in &run.rows {
@@ -205,15 +207,12 @@ fn events(run: &Run, options: &DemoOptions) -> String {
         let at = format_duration(rounded(row.at.since_zero()));
         let _ = write!(html, "<tr{class}><td>{at}</td><td>{text}</td></tr>");
     }
-    html + "</tbody></table></details>"
+    html + "</tbody></table></div></details>"
 }
 
 fn expectations(run: &Run) -> String {
     let outcomes = &run.report.outcomes;
-    let mut html = format!(
-        "<details><summary>What was checked when this page was built: {}</summary><ul>",
-        outcomes.len()
-    );
+    let mut html = format!("<details><summary>Checks: {}</summary><ul>", outcomes.len());
     for outcome in outcomes {
         let _ = write!(html, "<li>{}</li>", escape(&outcome.expectation));
     }

@@ -14,13 +14,14 @@ use taintlab_core::slices::Pace;
 
 use super::{Import, field_error, join};
 use crate::builder::Names;
-use crate::decode::{Findings, decode};
+use crate::decode::{Entering, Findings, decode};
 use crate::diagnostic::{
     DiagnosedObject, Diagnostics, Position, Problem, Severity, cut, did_you_mean,
 };
+use crate::fields::Rule;
 use crate::memory;
 use crate::near_miss;
-use crate::redact::Redactor;
+use crate::redact::{Dropped, Newest};
 use crate::report::{Assumption, ObjectOutcome, ObjectReport};
 use crate::source;
 use crate::storage;
@@ -40,7 +41,10 @@ pub(super) struct Importer<'t, 'f> {
     given: usize,
     import: Import,
     diagnostics: Diagnostics<'f>,
-    redactor: Redactor,
+    keep_all: bool,
+    /// What was dropped of the object at hand.
+    dropped: Dropped,
+    newest: Newest,
     /// What was found in the object at hand, of which it is not known yet what becomes of it.
     found: Vec<(Severity, Problem)>,
     /// On which line a node or a pod of that name began.
@@ -102,7 +106,9 @@ impl<'t, 'f> Importer<'t, 'f> {
             given: 0,
             import: Import::default(),
             diagnostics: Diagnostics::new(file),
-            redactor: Redactor::new(keep_all),
+            keep_all,
+            dropped: Dropped::default(),
+            newest: Newest::default(),
             found: Vec::new(),
             nodes: Names::new(),
             pods: Names::new(),
@@ -180,7 +186,7 @@ impl<'t, 'f> Importer<'t, 'f> {
             }
         };
         report.outcome = outcome.unwrap_or(ObjectOutcome::LeftOut);
-        let dropped = self.redactor.take_dropped();
+        let dropped = std::mem::take(&mut self.dropped);
         if outcome.is_some() && !dropped.is_empty() {
             self.import.dropped += dropped;
             report.dropped = Some(Box::new(dropped));
@@ -212,21 +218,21 @@ impl<'t, 'f> Importer<'t, 'f> {
         if !used && let Some(warning) = near_miss::of_type(node, api_version, kind) {
             self.warnings(path, vec![warning]);
         }
-        self.redactor.object(node, kind, used);
+        let rule = Rule::of_kind(api_version, kind);
         let taken = if is_node {
-            let object = self.decode::<Node>(path, node, broken)?;
+            let object = self.decode::<Node>(path, node, rule, broken)?;
             self.node(path, node, object)
         } else if is_pod {
-            let object = self.decode::<Pod>(path, node, broken)?;
+            let object = self.decode::<Pod>(path, node, rule, broken)?;
             self.pod(path, node, object)
         } else if is_budget {
-            let mut object = self.decode::<PodDisruptionBudget>(path, node, broken)?;
+            let mut object = self.decode::<PodDisruptionBudget>(path, node, rule, broken)?;
             api_version.clone_into(&mut object.api_version);
             self.budget(path, node, object)
         } else if is_workload {
             // An item of a list may leave out what the list says.
             implied_type(node, api_version, kind);
-            let object = self.decode::<Workload>(path, node, broken)?;
+            let object = self.decode::<Workload>(path, node, rule, broken)?;
             self.workload(path, node, object)
         } else {
             // What the engine reads of it must be readable, too.
@@ -235,7 +241,7 @@ impl<'t, 'f> Importer<'t, 'f> {
                 self.errors(path, problems);
                 return None;
             }
-            let object = self.decode::<Json>(path, node, broken)?;
+            let object = self.decode::<Json>(path, node, rule, broken)?;
             self.other(object, api_version, kind);
             return Some(ObjectOutcome::Kept);
         };
@@ -261,10 +267,14 @@ impl<'t, 'f> Importer<'t, 'f> {
         &mut self,
         path: &str,
         node: &mut Spanned<'t>,
+        rule: Rule,
         broken: bool,
     ) -> Option<T> {
         let mut findings = Findings::default();
-        let value = decode(node, &mut findings);
+        let entering = Entering { rule, keep_all: self.keep_all };
+        let value = decode(node, entering, &mut findings);
+        self.dropped += findings.dropped;
+        self.newest.merge(findings.newest);
         self.errors(path, findings.errors);
         self.warnings(path, findings.warnings);
         value.filter(|_| !broken)
@@ -391,7 +401,7 @@ impl<'t, 'f> Importer<'t, 'f> {
             let problem = Problem::new(Position::START, message).help(source::HOW_TO_GET);
             self.diagnostics.warning(problem);
         }
-        self.import.newest_time = self.redactor.newest_time();
+        self.import.newest_time = self.newest.time;
         self.import.diagnostics = self.diagnostics.finish();
         self.import
     }

@@ -5,40 +5,21 @@ use std::ops::AddAssign;
 
 use serde::Serialize;
 
-/// What was dropped of objects because it may be secret, or because only one API server can use it.
+use crate::fields::Rule;
+
+/// What was dropped of objects because the engine does not read it, so that nothing secret enters.
 ///
-/// The engine uses none of it. It prints as a list: `12 env values, data of 3 Secrets,
-/// managedFields of 40 objects`.
+/// It prints as a list: `12 fields, 3 annotations`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Dropped {
-    /// Values of environment variables: `env[].value`, or texts in a mapping `env`. The names stay,
-    /// and so does `valueFrom`.
-    pub env_values: usize,
-    /// Secrets, and objects of other kinds with `Secret` in their name, of which only metadata and
-    /// type stay.
-    pub secrets: usize,
-    /// ConfigMaps of which only metadata stays.
-    pub config_maps: usize,
-    /// `command` and `args` of containers, probes and hooks: passwords are given there.
-    pub commands: usize,
-    /// Values of other lists of name and value, such as HTTP headers and parameters.
-    pub values: usize,
-    /// Texts under names such as `password` and `token`, wherever they stand.
-    pub passwords: usize,
-    /// Annotations with such a name, and those that hold a document: JSON, several lines, or more
-    /// than 256 bytes.
+    /// Fields, each with all that is in it: `env`, `command`, probes, messages, `managedFields`; of
+    /// kinds that the engine does not use all but the identity.
+    pub fields: usize,
+    /// Annotations.
     pub annotations: usize,
-    /// Annotations `kubectl.kubernetes.io/last-applied-configuration`, a copy of the object.
-    pub last_applied: usize,
-    /// Messages of containers that terminated: the end of their log.
-    pub termination_messages: usize,
-    /// Documents inside of objects of kinds that the engine does not use.
-    pub documents: usize,
-    /// `status` of objects of kinds that the engine does not use.
-    pub statuses: usize,
-    /// `metadata.managedFields`.
-    pub managed_fields: usize,
+    /// Users and passwords in names of images.
+    pub credentials: usize,
 }
 
 impl Dropped {
@@ -48,42 +29,22 @@ impl Dropped {
         *self == Self::default()
     }
 
-    fn counts(&self) -> [(usize, &'static str, &'static str); 12] {
-        [
-            (self.env_values, "# env value", "# env values"),
-            (self.secrets, "data of # Secret", "data of # Secrets"),
-            (self.config_maps, "data of # ConfigMap", "data of # ConfigMaps"),
-            (self.commands, "# command line", "# command lines"),
-            (self.values, "# value of a header or parameter", "# values of headers and parameters"),
-            (self.passwords, "# password or token", "# passwords and tokens"),
-            (self.annotations, "# annotation", "# annotations"),
-            (
-                self.last_applied,
-                "last-applied-configuration of # object",
-                "last-applied-configuration of # objects",
-            ),
-            (self.termination_messages, "# termination message", "# termination messages"),
-            (self.documents, "# long text", "# long texts"),
-            (self.statuses, "status of # other object", "status of # other objects"),
-            (self.managed_fields, "managedFields of # object", "managedFields of # objects"),
-        ]
+    /// Counts the field `key` of a mapping with that rule.
+    pub(crate) fn count(&mut self, rule: Rule, key: &str) {
+        match rule {
+            // Every API server has one of its own, and nobody misses it.
+            Rule::Fields(_) if key == "resourceVersion" => {}
+            Rule::Annotations => self.annotations += 1,
+            _ => self.fields += 1,
+        }
     }
 }
 
 impl AddAssign for Dropped {
     fn add_assign(&mut self, more: Self) {
-        self.env_values += more.env_values;
-        self.secrets += more.secrets;
-        self.config_maps += more.config_maps;
-        self.commands += more.commands;
-        self.values += more.values;
-        self.passwords += more.passwords;
+        self.fields += more.fields;
         self.annotations += more.annotations;
-        self.last_applied += more.last_applied;
-        self.termination_messages += more.termination_messages;
-        self.documents += more.documents;
-        self.statuses += more.statuses;
-        self.managed_fields += more.managed_fields;
+        self.credentials += more.credentials;
     }
 }
 
@@ -91,11 +52,15 @@ impl AddAssign for Dropped {
 impl fmt::Display for Dropped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";
-        for (count, one, many) in self.counts().into_iter().filter(|(count, ..)| *count > 0) {
-            let words = if count == 1 { one } else { many };
-            let (before, after) = words.split_once('#').unwrap_or((words, ""));
-            write!(f, "{separator}{before}{count}{after}")?;
-            separator = ", ";
+        for (count, one, many) in [
+            (self.fields, "field", "fields"),
+            (self.annotations, "annotation", "annotations"),
+            (self.credentials, "password of an image", "passwords of images"),
+        ] {
+            if count > 0 {
+                write!(f, "{separator}{count} {}", if count == 1 { one } else { many })?;
+                separator = ", ";
+            }
         }
         if separator.is_empty() { f.write_str("nothing") } else { Ok(()) }
     }

@@ -118,7 +118,8 @@ async function podOf({ name, namespace }, own, connection) {
   const get = ["get", "pods", name, "-n", inside, "-o", "json"];
   const { stdout, why, forbidden } = await kubectl([...get, ...connection]);
   if (why === undefined) return parsed(stdout, "pods");
-  throw new Stop(`error: ${why}${forbidden ? "" : ` in the namespace ${inside}`}`, EXIT.failed);
+  const where = forbidden || !why.startsWith("pods ") ? "" : ` in the namespace ${inside}`;
+  throw new Stop(`error: ${why}${where}`, EXIT.failed);
 }
 
 /** Says what was read and what not, and gives it to the caller. */
@@ -128,7 +129,8 @@ function told({ name, version, pod, answers }, values) {
   if (pod) counts.unshift(`the pod ${pod.metadata.namespace}/${pod.metadata.name}`);
   const of = `${name ? `context ${name}` : "the cluster"}${version ? ` (${version})` : ""}`;
   console.error(`read of ${of}: ${counts.join(", ")}`);
-  const notRead = answers.flatMap(({ kind, why, limit = why }) => (limit ? [{ kind, why: limit }] : []));
+  const limited = answers.filter(({ why, limit = why }) => limit !== undefined);
+  const notRead = limited.map(({ kind, why, limit = why }) => ({ kind, why: limit }));
   for (const line of notReadLines(notRead)) console.error(line);
   const objects = read.flatMap(({ items }) => items);
   const server = releaseOf(version);
@@ -207,7 +209,8 @@ async function serverVersion(connection) {
 
 /** The name and the namespace of the context, as kubectl understands the options. */
 async function contextOf(connection) {
-  const { stdout, why } = await kubectl(["config", "view", "--minify", "-o", "json", ...connection]);
+  const view = ["config", "view", "--minify", "-o", "json", ...connection];
+  const { stdout, why } = await kubectl(view);
   const { contexts, "current-context": name } = why === undefined ? parsed(stdout, "config") : {};
   return { name, namespace: contexts?.[0]?.context?.namespace };
 }

@@ -29,8 +29,8 @@ const RUN_OPTIONS = `  --until TIME         How far to go: 5m0s, 90s, or a numbe
                        '{"taint": {"node": "a", "taint": {"key": "x", "effect": "NoExecute"}}}';
                        may be repeated
   --at TIME            When the --kubectl or --command before it happens; 0s unless given
-  --keep-all           Keep what may be secret and is left out otherwise: values of environment
-                       variables, data of Secrets and so on
+  --keep-all           Keep what no simulation reads and is left out otherwise, secrets too:
+                       environment, commands, annotations, data of Secrets and so on
   --all                Print every event, not only what a cluster would show
   --json               Print the events as JSON, one a line; times are milliseconds
   --svg                Print a picture instead: what becomes of each zone, node and pod
@@ -200,7 +200,7 @@ Usage: kubectl taintlab when POD [options]
 POD is NAME or NAMESPACE/NAME.
 
 Options:
-  --fault NAME         What happens to its node now: lost (unless given), network-cut,
+  --fault NAME         What happens to its node now: lost (unless given), network-cut, power-off,
                        kubelet-stopped, tainted=TAINT as kubectl taint takes it, or none
   --taint TAINT        As --fault tainted=TAINT
   --release RELEASE    The release of Kubernetes; that of the API server unless given

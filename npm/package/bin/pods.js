@@ -2,7 +2,7 @@
 
 import { EXIT, Stop, usage } from "./problems.js";
 
-/** `POD`, `pod/POD` or `NAMESPACE/POD`; without a namespace it is in that of `-n` or the context. */
+/** `POD`, `pod/POD` or `NAMESPACE/POD`; else in the namespace of `-n` or the context. */
 export function podNamed(command, positionals, namespace) {
   if (positionals.length !== 1) {
     const found = positionals.length === 0 ? "" : `, found ${positionals.length} names`;

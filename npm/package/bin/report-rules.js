@@ -80,7 +80,10 @@ export function broken({ text, matches, metric, operator, limit, isTime }, repor
     }));
   }
   const bad = report.cells.filter(
-    (cell) => matches.test(cell.subject) && COMPARE[operator](METRICS[metric].of(cell), limit),
+    (cell) =>
+      !domains[cell.domain].wholeCluster &&
+      matches.test(cell.subject) &&
+      COMPARE[operator](METRICS[metric].of(cell), limit),
   );
   return bad.map((cell) => {
     const { kind, name } = domains[cell.domain];

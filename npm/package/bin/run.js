@@ -61,7 +61,7 @@ async function simulate({ values, tokens }, open) {
   const until = values.until === undefined ? undefined : moment("--until", values.until);
   const { simulator, warnings, imported, notRead } = await open(options);
   warn(warnings);
-  tell(imported, values.release);
+  tell(imported, values.release, " (--keep-all keeps it)");
   if (values.svg) simulator.recordLanes();
   for (const command of commands) carryOut(simulator, command);
   ok(until === undefined ? simulator.runToEnd() : simulator.advanceTo(until));
@@ -71,12 +71,12 @@ async function simulate({ values, tokens }, open) {
   return EXIT.ok;
 }
 
-/** What was found in the manifests, besides objects. */
-export function tell({ release, releaseText, newestTime, dropped }, chosen) {
+/** What was found in the manifests, besides objects; `hint` says how to keep what was left out. */
+export function tell({ release, releaseText, newestTime, dropped }, chosen, hint = "") {
   if (release && !chosen) console.error(`simulating release ${release}: ${releaseText}`);
   if (newestTime)
     console.error(`the clock begins at ${newestTime}, the newest time in the objects`);
-  if (dropped) console.error(`left out, since it may be secret: ${dropped} (--keep-all keeps it)`);
+  if (dropped) console.error(`left out, since no simulation reads it: ${dropped}${hint}`);
 }
 
 async function simulatorOf(files, options) {

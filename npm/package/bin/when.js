@@ -31,6 +31,11 @@ const FAULTS = {
     command: (node) => ({ cutNetwork: { node } }),
     alone: { nodeFault: "lost" },
   },
+  "power-off": {
+    text: (node) => `${node} is off from now on`,
+    command: (node) => ({ powerOffNode: { node } }),
+    alone: { nodeFault: "lost" },
+  },
   "kubelet-stopped": {
     text: (node) => `the kubelet of ${node} stops now`,
     command: (node) => ({ stopKubelet: { node } }),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use taintlab_core::scenario::Scenario;
 
 /// How many nodes there are.
-pub const NODES: usize = 100;
+const NODES: usize = 100;
 /// How many Deployments of 2 to 10 pods.
 const DEPLOYMENTS: usize = 618;
 /// What runs on every node.
@@ -52,7 +52,7 @@ fn spec(app: usize, labels: &Value) -> Value {
 }
 
 /// The cluster.
-pub fn cluster() -> Scenario {
+pub(crate) fn cluster() -> Scenario {
     let mut scenario = Scenario::default();
     let objects = &mut scenario.objects;
     let read = |object: Value| serde_json::from_value(object).expect("a node");
@@ -67,7 +67,7 @@ pub fn cluster() -> Scenario {
         objects.nodes.push(read(json!({
             "metadata": { "name": name, "labels": labels },
             "status": {
-                "allocatable": { "cpu": "15890m", "memory": "57Gi", "pods": "110" },
+                "allocatable": { "cpu": "7910m", "memory": "29Gi", "pods": "58" },
                 "conditions": [{ "type": "Ready", "status": "True" }],
             },
         })));
@@ -77,25 +77,32 @@ pub fn cluster() -> Scenario {
             "spec": { "holderIdentity": name, "leaseDurationSeconds": 40 },
         }));
     }
-    let ready = json!({ "phase": "Running", "conditions": [{ "type": "Ready", "status": "True" }] });
+    let ready =
+        json!({ "phase": "Running", "conditions": [{ "type": "Ready", "status": "True" }] });
     for name in DAEMON_SETS {
         let labels = json!({ "k8s-app": name });
         let spec = json!({ "containers": [{ "name": name }] });
-        objects.workloads.push(serde_json::from_value(json!({
-            "kind": "DaemonSet",
-            "metadata": { "name": name, "namespace": "kube-system",
-                          "uid": format!("DaemonSet-{name}") },
-            "spec": { "selector": { "matchLabels": labels },
-                      "template": { "metadata": { "labels": labels }, "spec": spec } },
-        })).expect("a DaemonSet"));
+        objects.workloads.push(
+            serde_json::from_value(json!({
+                "kind": "DaemonSet",
+                "metadata": { "name": name, "namespace": "kube-system",
+                              "uid": format!("DaemonSet-{name}") },
+                "spec": { "selector": { "matchLabels": labels },
+                          "template": { "metadata": { "labels": labels }, "spec": spec } },
+            }))
+            .expect("a DaemonSet"),
+        );
         for node in 0..NODES {
-            objects.pods.push(serde_json::from_value(json!({
-                "metadata": { "name": format!("{name}-{node:05}"), "namespace": "kube-system",
-                              "labels": labels, "ownerReferences": owner("DaemonSet", name) },
-                "spec": { "nodeName": name_of(node), "containers": [{ "name": name }],
-                          "tolerations": [{ "operator": "Exists" }] },
-                "status": ready,
-            })).expect("a pod"));
+            objects.pods.push(
+                serde_json::from_value(json!({
+                    "metadata": { "name": format!("{name}-{node:05}"), "namespace": "kube-system",
+                                  "labels": labels, "ownerReferences": owner("DaemonSet", name) },
+                    "spec": { "nodeName": name_of(node), "containers": [{ "name": name }],
+                              "tolerations": [{ "operator": "Exists" }] },
+                    "status": ready,
+                }))
+                .expect("a pod"),
+            );
         }
     }
     let mut place = 0;
@@ -106,13 +113,16 @@ pub fn cluster() -> Scenario {
         let labels = json!({ "app.kubernetes.io/name": name, "pod-template-hash": "6f9d8c7b5" });
         let spec = spec(app, &own);
         let mut add = |kind: &str, name: &str, labels: &Value, owners: Value| {
-            objects.workloads.push(serde_json::from_value(json!({
-                "kind": kind,
-                "metadata": { "name": name, "namespace": namespace, "labels": labels,
-                              "uid": format!("{kind}-{name}"), "ownerReferences": owners },
-                "spec": { "replicas": replicas(app), "selector": { "matchLabels": labels },
-                          "template": { "metadata": { "labels": labels }, "spec": spec } },
-            })).expect("a workload"));
+            objects.workloads.push(
+                serde_json::from_value(json!({
+                    "kind": kind,
+                    "metadata": { "name": name, "namespace": namespace, "labels": labels,
+                                  "uid": format!("{kind}-{name}"), "ownerReferences": owners },
+                    "spec": { "replicas": replicas(app), "selector": { "matchLabels": labels },
+                              "template": { "metadata": { "labels": labels }, "spec": spec } },
+                }))
+                .expect("a workload"),
+            );
         };
         add("Deployment", &name, &own, json!([]));
         add("ReplicaSet", &set, &labels, owner("Deployment", &name));
@@ -121,19 +131,25 @@ pub fn cluster() -> Scenario {
             pod["nodeName"] = name_of(place % NODES).into();
             place += 37;
             pod["tolerations"] = json!([toleration("not-ready"), toleration("unreachable")]);
-            objects.pods.push(serde_json::from_value(json!({
-                "metadata": { "name": format!("{set}-{replica:05}"), "namespace": namespace,
-                              "labels": labels, "ownerReferences": owner("ReplicaSet", &set) },
-                "spec": pod,
-                "status": ready,
-            })).expect("a pod"));
+            objects.pods.push(
+                serde_json::from_value(json!({
+                    "metadata": { "name": format!("{set}-{replica:05}"), "namespace": namespace,
+                                  "labels": labels, "ownerReferences": owner("ReplicaSet", &set) },
+                    "spec": pod,
+                    "status": ready,
+                }))
+                .expect("a pod"),
+            );
         }
         if app.is_multiple_of(3) {
-            objects.budgets.push(serde_json::from_value(json!({
-                "apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
-                "metadata": { "name": name, "namespace": namespace },
-                "spec": { "maxUnavailable": 1, "selector": { "matchLabels": own } },
-            })).expect("a budget"));
+            objects.budgets.push(
+                serde_json::from_value(json!({
+                    "apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
+                    "metadata": { "name": name, "namespace": namespace },
+                    "spec": { "maxUnavailable": 1, "selector": { "matchLabels": own } },
+                }))
+                .expect("a budget"),
+            );
         }
     }
     scenario

@@ -55,7 +55,8 @@ after(async () => {
  * @typedef {object} Options
  * @property {boolean} [alone] in a profile of its own, since the test leaves more behind than
  * `afresh` takes   away: scripts, routes, permissions; with any other option it is so, too
- * @property {boolean} [sample] open the page as everybody finds it, with its controllers running
+ * @property {boolean} [sample] open the page as everybody finds it: its controllers run, and nodes
+ *   on which nothing happens are folded when something does
  * @property {boolean} [closed] do not open the playground; the test goes to `url` when it wants
  * @property {import("playwright-core").BrowserContextOptions} [context] viewport, colours, …
  *
@@ -81,7 +82,7 @@ export function playgroundTest(name, options, body) {
   const alone = Object.keys(options).length > 0;
   return test(name, { timeout: TEST_LIMIT }, async () => {
     const { url } = server;
-    const profile = (!alone && shared) || (await newProfile(options.context));
+    const profile = (!alone && shared) || (await newProfile(options.context, options.sample));
     const { context, page, problems } = profile;
     let passed = false;
     try {
@@ -107,8 +108,19 @@ export function playgroundTest(name, options, body) {
 }
 
 /** A profile with one page. */
-async function newProfile(options) {
-  const context = await browser.newContext(options);
+async function newProfile(options, sample) {
+  // Scripts and files are those of the test, unless it is about the service worker.
+  const context = await browser.newContext({ serviceWorkers: "block", ...options });
+  if (!sample) {
+    // Nodes on which nothing happens are not folded.
+    await context.addInitScript(() => {
+      try {
+        localStorage.setItem("taintlab.fine", "shown");
+      } catch {
+        // A frame without storage.
+      }
+    });
+  }
   context.setDefaultTimeout(PATIENCE);
   const problems = [];
   // Every tab: the tests open more, and the page may.

@@ -49,7 +49,7 @@ export async function pods(page, what = "state") {
 
 /** The numbers of the legend: `{ "stay": 3, … }`. */
 export async function legend(page) {
-  const texts = await page.getByTestId("legend").locator(":scope > button").allInnerTexts();
+  const texts = await page.getByTestId("legend").locator("button").allInnerTexts();
   return Object.fromEntries(
     texts.map((text) => {
       const [, number, words] = /^(\d+)\s*(.*)$/s.exec(text.trim()) ?? assert.fail(text);
@@ -87,9 +87,17 @@ export async function runToEnd(page) {
  */
 export async function log(page, kinds = ["event"]) {
   const rows = await page.getByTestId("log").evaluate(async (log) => {
-    const box = log.querySelector(".rows");
-    const count = Number(log.querySelector("h2 + .num").textContent);
     const frame = () => new Promise((next) => requestAnimationFrame(next));
+    // As by keyboard, and the focus stays.
+    const events = document.querySelector('[data-testid="events-open"]');
+    const before = document.querySelector('.pane [role=tab][aria-selected="true"]');
+    events.click();
+    while (!log.querySelector(".rows")) await frame();
+    const box = log.querySelector(".rows");
+    do {
+      await frame();
+    } while (box.dataset.waits);
+    const count = Number(events.querySelector(".num").textContent);
     const found = new Map();
     const look = () => {
       for (const row of box.querySelectorAll(".ev:not([data-later])")) {
@@ -113,12 +121,16 @@ export async function log(page, kinds = ["event"]) {
     look();
     box.scrollTop = back;
     await frame();
+    before?.click();
     const inOrder = [...found].sort(([a], [b]) => a - b).map(([, row]) => row);
     return { count, inOrder };
   });
   assert.equal(rows.inOrder.length, rows.count, "the log shows as many rows as it counts");
   return rows.inOrder.filter(({ kind }) => kinds.includes(kind)).map(({ line }) => line);
 }
+
+/** Shows a tab of the pane below the board: "lanes", "workloads", "events" or "console". */
+export const showView = (page, name) => page.getByTestId(`${name}-open`).click();
 
 /** The evictions of the log: `[time, pod]`, in order. */
 export async function evictions(page) {

@@ -122,7 +122,7 @@ fn request(case: EvictCase) -> Outcome {
     let result = case.pod.ok_or_else(|| EvictionError::PodNotFound(PodKey::new("", "target")));
     let result = result.and_then(|pod| {
         driver.put_pods(&mut controller, vec![pod.clone()]);
-        let budgets = controller.budgets_of(&pod.key());
+        let budgets = controller.budgets_of(&pod);
         let budgets = budgets.iter().filter_map(|key| driver.cluster.get_budget(key));
         let budgets: Vec<&PodDisruptionBudget> = budgets.map(AsRef::as_ref).collect();
         evict(release("1.20"), &pod, &budgets, &case.delete_options, driver.wall_clock())

@@ -25,8 +25,11 @@ pub struct FileReport {
     pub agree: usize,
     /// How many were skipped.
     pub skipped: usize,
-    /// How many there are.
+    /// How many there are, with those that were skipped.
     pub total: usize,
+    /// How many values of a trace the engine was given, since nobody can know them: they are no
+    /// cases.
+    pub taken: usize,
     /// The first differences, as text.
     pub differences: String,
 }
@@ -59,12 +62,25 @@ impl FileReport {
         self.agree + self.skipped == self.total
     }
 
-    /// `NAME: P of T agree`, and how many were skipped.
+    /// How many cases were compared.
+    #[must_use]
+    pub const fn compared(&self) -> usize {
+        self.total - self.skipped
+    }
+
+    /// `NAME: P of T agree`; how many cases were skipped and how many values were taken from the
+    /// record is said apart.
     #[must_use]
     pub fn summary(&self) -> String {
-        let Self { name, agree, skipped, total, .. } = self;
-        let skipped = if *skipped == 0 { String::new() } else { format!(" ({skipped} skipped)") };
-        format!("{name}: {agree} of {total} agree{skipped}")
+        let Self { name, agree, skipped, taken, .. } = self;
+        let compared = self.compared();
+        let mut text = format!("{name}: {agree} of {compared} agree");
+        for (count, what) in [(skipped, "skipped"), (taken, "taken from the record")] {
+            if *count > 0 {
+                let _ = write!(text, "; {count} {what}");
+            }
+        }
+        text
     }
 }
 
@@ -140,6 +156,7 @@ fn total_line(report: &ConformanceReport, dir: &Path) -> String {
         agree: sum(|file| file.agree),
         skipped: sum(|file| file.skipped),
         total: sum(|file| file.total),
+        taken: sum(|file| file.taken),
         differences: String::new(),
     };
     let files = match report.files.len() {

@@ -2,8 +2,9 @@
 //!
 //! A trace is a folder with `objects.yaml`, `actions.json` and `events.jsonl.gz`; the README of
 //! `tests/traces` says what they hold. The objects and the actions are played in the engine, and
-//! what is seen is compared fact by fact: the state of each node over time, the life of each pod,
-//! events by reason and object, and what kubectl printed.
+//! what is seen is compared fact by fact: the state of each node over time, the life of each pod and
+//! the node that it is on, events by reason and object and their messages, and what kubectl printed
+//! in which order.
 
 mod compare;
 mod play;
@@ -32,12 +33,14 @@ pub fn run(dir: &Path) -> Result<FileReport, String> {
 
 /// What is not compared, in words.
 pub const TOLERANCES: &str = "tolerated in traces: 1 s of latency at every moment; ages and \
-    times in texts 3 s, any age of FailedScheduling, which is counted on in place, and of the \
-    Service that the control plane creates; letters of generated names, identifiers and hashes \
-    of templates; addresses of pods; nodes of pods in tables; where scores tie, or the ranks of \
-    pods that a ReplicaSet deletes, the node of the recording is taken; managedFields, \
-    resourceVersion and uid of `get -o yaml`; one FailedScheduling more or less for a pod, since \
-    a node changes in two writes some ms apart; how often a budget without pods or scale is \
-    looked at; events of kubelets, which the recorded ones do not have. Phases of health passes, \
-    leases and status are those of the recording; a pass takes 350 us for a node and 25 ms for a \
-    write, a kubelet 30 ms to know";
+    times in texts 3 s, any age of FailedScheduling, which is counted on in place, and of what \
+    the control plane creates when it starts; letters of generated names, identifiers and hashes \
+    of templates; addresses of pods; the order of lines with drawn names, of events of about the \
+    same time and of a drain; a line of kubectl may show the state at its start or at its end; \
+    managedFields, resourceVersion and uid of `get -o yaml`; one FailedScheduling more or less \
+    for a pod in words that the other side has, too, since a node changes in two writes some ms \
+    apart; how often a budget without pods or scale is looked at; events of kubelets, which the \
+    recorded ones do not have. Taken from the record: phases of health passes, leases and status, \
+    times of creation, where scores tie the node of a pod, and where ranks tie the pods that a \
+    ReplicaSet deletes. A pass takes 350 us for a node and 25 ms for a write, a kubelet 30 ms to \
+    know";

@@ -25,7 +25,7 @@ use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{InitialState, InitialVolumes, Simulator, SimulatorConfig};
 use taintlab_core::time::parse_duration;
 use taintlab_kubectl::{Context, Outcome, run};
-use taintlab_manifest::{Limits, import};
+use taintlab_manifest::{ImportOptions, import};
 
 /// A cluster and what happened to it.
 struct Terminal {
@@ -51,7 +51,8 @@ impl Terminal {
             }
         }
         let manifests = manifests.strip_suffix("...\n").unwrap_or(manifests);
-        let objects = import(manifests, "transcript", &Limits::default());
+        // What kubectl prints of an object that has everything.
+        let objects = import(manifests, "transcript", ImportOptions::keep_all());
         assert!(!objects.has_errors(), "{:#?}", objects.diagnostics);
         let begin = InitialState {
             workloads: objects.workloads,

@@ -75,6 +75,9 @@ fn counts_states_and_events_agree() {
             }
             assert_eq!(counts, states.counts(), "{name}");
             let all: usize = PodVerdict::ALL.into_iter().map(|v| counts.verdict(v)).sum();
+            // A pod without a node does not stay anywhere.
+            let waiting = states.iter().filter(|(_, state)| state.waits_for_a_node()).count();
+            let all = all + waiting;
             let well: usize = PodHealth::ALL.into_iter().map(|h| counts.health(h)).sum();
             let pods = simulator.cluster().pod_count();
             assert_eq!((all, well), (pods, pods), "{name}");

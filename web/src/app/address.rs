@@ -259,6 +259,11 @@ impl App {
                     },
                     Err(error) => Err(error),
                 };
+                // What nobody could open is not offered.
+                let packed = packed.and_then(|packed| {
+                    link::check_fragment(&packed.0)?;
+                    Ok(packed)
+                });
                 made.emit(Rc::new(match packed {
                     Ok((fragment, contents)) => LinkMade {
                         link: browser::page_address() + &fragment,

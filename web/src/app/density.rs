@@ -9,13 +9,24 @@ use crate::view_models::board::density::{Density, Detail};
 use crate::view_models::selection::Selection;
 
 const KEY: &str = "taintlab.density";
+const FINE: &str = "taintlab.fine";
 
 /// What was chosen before.
 pub(super) fn kept() -> Density {
     browser::stored(KEY).and_then(|word| Density::parse(&word)).unwrap_or_default()
 }
 
+/// Whether nodes on which nothing happens are shown, as was chosen before.
+pub(super) fn shows_fine() -> bool {
+    browser::stored(FINE).is_some_and(|word| word == "shown")
+}
+
 impl App {
+    pub(super) fn toggle_fine(&mut self) {
+        self.shows_fine = !self.shows_fine;
+        let _ = browser::store(FINE, if self.shows_fine { "shown" } else { "folded" });
+    }
+
     pub(super) fn set_density(&mut self, density: Density) {
         self.density = density;
         // A choice that is not stored is no loss worth a message.

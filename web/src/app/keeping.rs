@@ -5,12 +5,13 @@ use std::rc::Rc;
 
 use gloo_timers::callback::Timeout;
 use taintlab_core::time::Timestamp;
+use wasm_bindgen::closure::Closure;
 use wasm_bindgen_futures::spawn_local;
 
 use super::{App, linked};
-use crate::connection::Connection;
+use crate::connection::{Connection, Watch};
 use crate::messages::{Dialog, Msg, Notice, NoticeAction};
-use crate::protocol::{Origin, Reply, Request, Staged, StartText, Update};
+use crate::protocol::{Origin, Progress, Reply, Request, Staged, StartText, Update};
 use crate::store::WriteResult;
 use crate::store::{Entry, Kept, Written};
 use crate::tab::{Begin, Tab, Work};
@@ -20,6 +21,8 @@ use crate::{browser, link, store, tab};
 const OLD_KEY: &str = "taintlab.session";
 /// Where it kept what it could not read.
 const OLD_BROKEN_KEY: &str = "taintlab.session.broken";
+/// With a longer beginning than this, a session that is restored says so at once.
+const LONG: usize = 1 << 20;
 /// Storing waits until the user has paused for so long, in milliseconds.
 const SAVE_AFTER: u32 = 400;
 
@@ -216,7 +219,18 @@ async fn stored(
 }
 
 async fn resume(connection: &Connection, kept: &Kept) -> Result<Keeping, String> {
-    connection.stage(origin_of(kept)).await?;
+    let given_up = connection.clone();
+    let stop = Closure::<dyn Fn()>::new(move || given_up.give_up()).into_js_value();
+    let name = kept.entry.name().to_owned();
+    let watch: Watch = Rc::new(move |progress: &Progress| {
+        let what = format!("Restoring “{name}”. {}", progress.what);
+        browser::show_restoring(&Progress { what, part: progress.part }, &stop);
+    });
+    if kept.start.len() > LONG {
+        // It is read at once, which takes a while.
+        watch(&Progress { what: "Reading".to_owned(), part: None });
+    }
+    connection.stage_watched(origin_of(kept), &watch).await?;
     Ok(keeping_of(kept))
 }
 
@@ -242,10 +256,16 @@ fn whole(kept: &Kept) -> &str {
 /// The sample in place of what cannot be read, under an id of its own, so that what is stored stays
 /// as it is.
 async fn unreadable(connection: &Connection, error: &str, text: &str) -> Found {
+    let given_up = connection.take_given_up();
     // It is there, so that it can be made.
     let _ = connection.stage(Origin::Sample).await;
     let keeping = Keeping::of(browser::new_id().into(), None);
-    Found { keeping, notices: vec![cannot_read(error, text)] }
+    let notice = match given_up {
+        true => Notice::info("Here is the sample cluster. Your work is kept under Sessions.")
+            .with(NoticeAction::Sessions),
+        false => cannot_read(error, text),
+    };
+    Found { keeping, notices: vec![notice] }
 }
 
 fn no_longer_there() -> Notice {
@@ -273,6 +293,7 @@ async fn move_old_work(connection: &Connection, notices: &mut Vec<Notice>) -> Op
         let entry = |title: String| Entry {
             id: browser::new_id(),
             title,
+            done: String::new(),
             changed: browser::now(),
             size: text.len(),
             stamp: format!("{}:0", browser::new_id()),
@@ -299,10 +320,7 @@ async fn move_old_work(connection: &Connection, notices: &mut Vec<Notice>) -> Op
         }
         let dropped = read.as_ref().map(|staged| staged.dropped.clone()).unwrap_or_default();
         if !dropped.is_empty() {
-            notices.push(Notice::info(format!(
-                "An earlier version of this page stored what may be secret. It was removed from \
-                 your work: {dropped}."
-            )));
+            notices.push(linked::told_of_dropped(&dropped));
         }
         if key == OLD_KEY {
             match read {
@@ -366,6 +384,7 @@ impl App {
         let entry = Entry {
             id: self.keeping.id.to_string(),
             title: work.title.clone(),
+            done: work.done.clone(),
             name: None,
             changed: browser::now(),
             size: start_size + edits.len(),

@@ -7,18 +7,18 @@ use super::App;
 use crate::browser;
 use crate::messages::Msg;
 use crate::protocol::Request;
-use crate::view_models::lanes::{LanesMsg, Move, Room};
+use crate::view_models::lanes::{LanesMsg, Move};
+use crate::view_models::pane::{MANY_PODS, PaneTab};
 
 /// So long the pointer rests on a moment before the page shows it, in milliseconds: in a large
 /// cluster that takes time.
 const PEEK_AFTER: [u32; 2] = [30, 250];
-/// With more pods than these a cluster is large.
-const LARGE: usize = 1_000;
 
 /// The lanes as the page knows them.
 #[derive(Default)]
 pub(super) struct Lanes {
-    pub(super) room: Room,
+    /// They are in sight, as the session was told.
+    in_sight: (bool, bool),
     /// The moment that is to be shown when the pointer has rested.
     peek: Option<Timestamp>,
     waits: Option<Timeout>,
@@ -29,9 +29,6 @@ pub(super) struct Lanes {
 impl App {
     pub(super) fn on_lanes(&mut self, msg: LanesMsg) {
         match msg {
-            LanesMsg::Room(room) => self.give_room(room),
-            LanesMsg::ToggleFull if self.lanes.room == Room::Full => self.give_room(Room::Closed),
-            LanesMsg::ToggleFull => self.give_room(Room::Full),
             // While time runs the board shows that.
             LanesMsg::Peek(Some(at)) => {
                 if !self.playback.is_playing() {
@@ -66,12 +63,21 @@ impl App {
         self.request(Request::Lanes(msg, browser::is_narrow()));
     }
 
-    fn give_room(&mut self, room: Room) {
-        self.lanes.room = room;
-        if room == Room::Closed {
-            self.end_peek();
+    /// Tells the session whether the lanes are in sight, if that has changed.
+    pub(super) fn follow_pane(&mut self) {
+        let (shows, chosen) = self.shows_lanes();
+        if std::mem::replace(&mut self.lanes.in_sight, (shows, chosen)) != (shows, chosen) {
+            if !shows {
+                self.end_peek();
+            }
+            self.update_lanes(LanesMsg::Show(shows, chosen));
         }
-        self.update_lanes(LanesMsg::Room(room));
+    }
+
+    /// Whether the lanes are in sight, and whether somebody chose them.
+    pub(super) fn shows_lanes(&self) -> (bool, bool) {
+        let shows = self.pane.shows(PaneTab::Lanes, self.shown.board.totals.pods);
+        (shows, self.pane.is_chosen(PaneTab::Lanes))
     }
 
     fn forget_peek(&mut self) {
@@ -92,7 +98,7 @@ impl App {
             return;
         }
         let [small, large] = PEEK_AFTER;
-        let is_large = self.shown.board.totals.pods > LARGE;
+        let is_large = self.shown.board.totals.pods > MANY_PODS;
         let dispatch = self.dispatch.clone();
         let wait = if is_large { large } else { small };
         self.lanes.waits = Some(Timeout::new(wait, move || {

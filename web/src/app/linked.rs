@@ -39,10 +39,21 @@ pub(super) fn broken(error: &str) -> Notice {
 
 /// What there is to say of a link that was opened.
 pub(super) fn told(staged: &Staged) -> Option<Notice> {
+    if !staged.dropped.is_empty() {
+        return Some(told_of_dropped(&staged.dropped));
+    }
     staged.differs.then(|| {
         Notice::error(
             "The link was made with another version of Taintlab, whose results differ. You see the \
              results of this version.",
         )
     })
+}
+
+/// What there is to say of work that held more than it should.
+pub(super) fn told_of_dropped(dropped: &str) -> Notice {
+    Notice::info(format!(
+        "An earlier version of this page stored more than a simulation reads. It was removed from \
+         your work: {dropped}."
+    ))
 }

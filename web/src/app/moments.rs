@@ -31,6 +31,7 @@ pub(super) fn is_of_the_clock(msg: &Msg) -> bool {
         | Msg::NextTheme
         | Msg::SetDensity(_)
         | Msg::NextDensity
+        | Msg::ToggleFine
         | Msg::Find(_)
         | Msg::Focus(_)
         | Msg::Notice(_)
@@ -76,7 +77,7 @@ pub(super) fn is_of_the_clock(msg: &Msg) -> bool {
         | Msg::ToBoard
         | Msg::WentBack
         | Msg::Kubectl(_)
-        | Msg::OpenConsole(_)
+        | Msg::Pane(_)
         | Msg::Files(_)
         | Msg::OpenSession(_)
         | Msg::ContinueSession(_)

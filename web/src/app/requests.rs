@@ -12,6 +12,7 @@ use crate::messages::{Dialog, Msg, Notice};
 use crate::protocol::{Changes, Effect, Origin, Reply, Request, Resumed, Update};
 use crate::view_models::board::density::Detail;
 use crate::view_models::console::MOST_ENTRIES;
+use crate::view_models::names::Shared;
 
 /// For so long what is to be stopped may go on before its worker is ended, in milliseconds.
 const STOPS_WITHIN: u32 = 800;
@@ -155,6 +156,8 @@ impl App {
                 self.pod_animation.record(&shown.board, &board);
             }
             (shown.detail, shown.board) = (detail, board);
+            let nodes = shown.board.zones.iter().flat_map(|zone| &zone.nodes);
+            self.names = Shared::of(nodes.map(|node| node.name.as_str()));
             put(true);
         }
         if let Some((forgotten, entries)) = changes.console {
@@ -249,10 +252,9 @@ impl App {
         self.request(Request::Take);
         self.request(Request::Resume(known));
         self.request(Request::Draw(self.density));
-        self.request(Request::Lanes(
-            crate::view_models::lanes::LanesMsg::Room(self.lanes.room),
-            false,
-        ));
+        let (shows, chosen) = self.shows_lanes();
+        let show = crate::view_models::lanes::LanesMsg::Show(shows, chosen);
+        self.request(Request::Lanes(show, false));
         self.ask(Request::Log(self.log.clone()), |app, _| app.begins_again = false);
         self.notice(Notice::error(why));
     }

@@ -6,14 +6,16 @@ use yew::prelude::*;
 
 use super::App;
 use crate::components::board::Board;
+use crate::components::caption;
 use crate::components::clock_bar::{ClockBar, clock_bar};
-use crate::components::console::Console;
+use crate::components::console::{Console, same_line};
 use crate::components::dialogs;
 use crate::components::dialogs::Asked;
 use crate::components::header::Header;
-use crate::components::lanes::{Lanes, word};
+use crate::components::lanes::Lanes;
 use crate::components::log::EventLog;
 use crate::components::notices::Notices;
+use crate::components::pane::{PaneFrame, pane};
 use crate::components::panels::inspector::Inspector;
 use crate::components::parts::busy::{Busy, busy};
 use crate::components::story::story;
@@ -23,6 +25,7 @@ use crate::protocol::Selected;
 use crate::test_id::TestId;
 use crate::text::css_seconds;
 use crate::view_models::board::density::Detail;
+use crate::view_models::pane::{PaneTab, Room};
 use crate::view_models::selection::Selection;
 
 impl App {
@@ -40,18 +43,20 @@ impl App {
             Some(if by_key { Msg::Show(selection) } else { Msg::Select(Some(selection)) })
         });
         html! {
-            <div class="app" data-testid={TestId::Page} data-lanes={word(self.lanes.room)}
+            <div class="app" data-testid={TestId::Page} data-pane={self.pane.room.as_str()}
                 data-peek={shown.clock.peeks.then_some("true")}
                 data-busy={self.is_busy().then_some("true")}>
                 <ContextProvider<Busy> context={self.busy()}>
                 { self.header() }
                 if self.dialog.is_none() { { busy(&self.busy()) } }
+                { caption::line(shown.clock.caption.as_ref(), shown.work.release, &dispatch) }
                 <main id="board" class={classes!("board", counts.then_some(turn))}
                     data-testid={TestId::Board}
                     data-detail={detail.word()} {onclick} aria-label="Cluster"
                     style={counts.then(|| self.running())}>
                     <Board {board} {detail} selection={self.selection.clone()}
                         at={self.selected_node()} density={self.density} theme={self.theme}
+                        names={self.names} shows_fine={self.shows_fine}
                         marked={shown.marked.clone()} dispatch={dispatch.clone()} />
                 </main>
                 <Notices notices={self.notices.clone()} dispatch={dispatch.clone()} />
@@ -60,18 +65,7 @@ impl App {
                         board={shown.board.clone()} about={self.warnings_about()}
                         dispatch={dispatch.clone()} />
                 </div>
-                if let Some(workloads) = &shown.workloads {
-                    <Workloads workloads={workloads.clone()} selection={self.selection.clone()}
-                        dispatch={dispatch.clone()} />
-                }
-                <Lanes room={self.lanes.room} view={shown.lanes.clone()}
-                    peek={shown.clock.peeks.then_some(shown.clock.now)}
-                    dispatch={dispatch.clone()} />
-                <EventLog view={shown.log.clone()} wanted={self.log.clone()}
-                    selection={self.selection.clone()}
-                    now={shown.clock.now} dispatch={dispatch.clone()} />
-                <Console entries={shown.console.clone()} open={self.console_open}
-                    forgotten={shown.forgotten} dispatch={dispatch.clone()} />
+                { self.time_pane() }
                 { self.story() }
                 { self.clock_bar() }
                 { self.dialog() }
@@ -84,6 +78,38 @@ impl App {
                 </ContextProvider<Busy>>
             </div>
         }
+    }
+
+    /// Lanes, workloads, events and kubectl: what is out of sight is there, and empty.
+    fn time_pane(&self) -> Html {
+        let (shown, dispatch) = (&self.shown, &self.dispatch);
+        let pods = shown.board.totals.pods;
+        let shows = |tab| self.pane.shows(tab, pods);
+        let workloads = shown.workloads.as_ref().map(|it| it.tracks.len() + it.more);
+        let frame = PaneFrame {
+            pane: &self.pane,
+            tab: self.pane.tab(pods),
+            counts: (workloads, shown.log.passed),
+            dispatch,
+        };
+        let views = html! {
+            <>
+                <Lanes open={shows(PaneTab::Lanes)} names={self.names} view={shown.lanes.clone()}
+                    peek={shown.clock.peeks.then_some(shown.clock.now)}
+                    dispatch={dispatch.clone()} />
+                <Workloads open={shows(PaneTab::Workloads)} workloads={shown.workloads.clone()}
+                    selection={self.selection.clone()} dispatch={dispatch.clone()} />
+                <EventLog open={shows(PaneTab::Events)} view={shown.log.clone()}
+                    names={self.names} wanted={self.log.clone()} selection={self.selection.clone()}
+                    now={shown.clock.now} dispatch={dispatch.clone()} />
+                <Console open={shows(PaneTab::Kubectl)} prompts={self.pane.prompts}
+                    entries={shown.console.clone()} dispatch={dispatch.clone()} />
+                if !shows(PaneTab::Kubectl) && self.pane.room != Room::Closed {
+                    { same_line(&shown.console, shown.forgotten, dispatch) }
+                }
+            </>
+        };
+        pane(&frame, views)
     }
 
     /// What takes long, to be said where the page can be used.

@@ -17,6 +17,7 @@ use self::cells::Cells;
 use self::finder::Finder;
 use self::node_card::NodeCard;
 use crate::components::parts::icon;
+use crate::components::parts::name::cut_name;
 use crate::components::parts::pod_mark::pod_item;
 use crate::components::parts::severity::warnings_button;
 use crate::components::parts::tallies::tallies;
@@ -25,7 +26,8 @@ use crate::test_id::TestId;
 use crate::text::count;
 use crate::theme::Theme;
 use crate::view_models::board::density::{Density, Detail};
-use crate::view_models::board::{Board as BoardView, Totals, ZoneView};
+use crate::view_models::board::{Board as BoardView, NodeView, Totals, ZoneView};
+use crate::view_models::names::Shared;
 use crate::view_models::selection::{PodGroup, Selection};
 use crate::view_models::warning_marks::WarningMarks;
 
@@ -47,6 +49,12 @@ pub(crate) struct BoardProps {
     /// What there are warnings about.
     #[prop_or_default]
     pub(crate) marked: Rc<WarningMarks>,
+    /// What the names of all nodes share.
+    #[prop_or_default]
+    pub(crate) names: Shared,
+    /// Nodes on which nothing happens are shown, too.
+    #[prop_or_default]
+    pub(crate) shows_fine: bool,
     /// Where messages go.
     pub(crate) dispatch: Dispatch,
 }
@@ -61,6 +69,7 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
     {
         return empty(&props.dispatch);
     }
+    let folds = props.detail != Detail::Cells && board.folds();
     html! {
         <>
             <div class="bar">
@@ -78,8 +87,10 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
                 { for board.zones.iter().map(|zone| html! {
                     <Zone key={&*zone.key} zone={zone.clone()} detail={props.detail}
                         alone={board.zones.len() == 1} marked={props.marked.clone()}
+                        names={props.names} folds={folds.then_some(!props.shows_fine)}
                         at={props.at.clone().filter(|at| holds(zone, at))}
                         selection={within_zone(zone, props)} theme={props.theme}
+                        pitch={cell_canvas::pitch(board.totals.nodes)}
                         dispatch={props.dispatch.clone()} />
                 }) }
             </div>
@@ -168,12 +179,10 @@ fn legend(totals: Totals, selection: Option<&Selection>, dispatch: &Dispatch) ->
         let shown = number > 0 && health != PodHealth::Ready;
         shown.then(|| entry(PodGroup::Health(health), number, health.words(), health.meaning()))
     });
-    let healths: Vec<Html> = healths.collect();
     html! {
         <div class="legend" role="group" aria-label="Pods by state" data-testid={TestId::Legend}>
-            { for verdicts }
-            if !healths.is_empty() { <span class="sep"></span> }
-            { for healths }
+            <span class="states">{ for verdicts }</span>
+            <span class="states">{ for healths }</span>
         </div>
     }
 }
@@ -252,10 +261,16 @@ pub(crate) struct ZoneProps {
     pub(crate) at: Option<NodeName>,
     /// The colours of the page.
     pub(crate) theme: Theme,
+    /// From one cell to the next, in pixels.
+    pub(crate) pitch: usize,
     /// Where messages go.
     pub(crate) dispatch: Dispatch,
     /// What there are warnings about.
     pub(crate) marked: Rc<WarningMarks>,
+    /// What the names of all nodes share.
+    pub(crate) names: Shared,
+    /// Whether nodes on which nothing happens are folded, when something does.
+    pub(crate) folds: Option<bool>,
 }
 
 /// A zone with its nodes.
@@ -270,6 +285,11 @@ pub(crate) fn Zone(props: &ZoneProps) -> Html {
         region => format!(" in {region}"),
     };
     let title = format!("{}{region}: look at the whole zone", zone.name);
+    // What is selected stays in sight.
+    let is_fine = |node: &&Rc<NodeView>| node.is_fine() && props.at.as_ref() != Some(&node.name);
+    let folded = props.folds == Some(true);
+    let shown = zone.nodes.iter().filter(|node| !folded || !is_fine(node));
+    let fine = || zone.nodes.iter().filter(is_fine);
     html! {
         <div class={classes!("zone", props.alone.then_some("wide"))}
             data-zone={zone.key.to_string()}
@@ -277,7 +297,8 @@ pub(crate) fn Zone(props: &ZoneProps) -> Html {
             <div class="zonehead">
                 <button class="zonename clip" {title} role="treeitem"
                     aria-level="1" aria-selected={selected.to_string()} tabindex="-1"
-                    aria-label={format!("zone {}, {words}", zone.name)}>{ &zone.name }</button>
+                    aria-label={format!("zone {}, {words}", zone.name)}>
+                    { cut_name(&zone.name, Shared::default()) }</button>
                 <span class="muted grow">{ words }</span>
                 // For the mouse only: the inspector of the zone has it for everybody.
                 <button class="btn quiet small" title="Taint all nodes of the zone"
@@ -286,17 +307,42 @@ pub(crate) fn Zone(props: &ZoneProps) -> Html {
             if many { { summary(zone) } }
             if props.detail == Detail::Cells {
                 <Cells zone={zone.clone()} selected={props.at.clone()} theme={props.theme}
-                    dispatch={props.dispatch.clone()} />
+                    pitch={props.pitch} dispatch={props.dispatch.clone()} />
             } else {
             <div class="nodes" role="group">
-                { for zone.nodes.iter().map(|node| html! {
+                { for shown.map(|node| html! {
                     <NodeCard key={node.name.as_str()} node={node.clone()} detail={props.detail}
-                        marked={props.marked.clone()}
+                        marked={props.marked.clone()} names={props.names}
+                        dispatch={props.dispatch.clone()}
                         selection={within_node(node, props.selection.as_ref())} />
                 }) }
+                if let Some(folded) = props.folds {
+                    { fine_nodes(fine(), folded, &props.dispatch) }
+                }
             </div>
             }
         </div>
+    }
+}
+
+/// The nodes on which nothing happens, as one row that unfolds them, or folds them again.
+fn fine_nodes<'a>(
+    nodes: impl Iterator<Item = &'a Rc<NodeView>> + Clone,
+    folded: bool,
+    dispatch: &Dispatch,
+) -> Html {
+    let (number, pods) = (nodes.clone().count(), nodes.map(|node| node.pod_count).sum::<usize>());
+    if number == 0 {
+        return Html::default();
+    }
+    let what = format!("{}, {} fine", count(number, "node"), count(pods, "pod"));
+    html! {
+        <button key="\0fine" class="fine" role="treeitem" aria-level="2" tabindex="-1"
+            aria-selected="false" aria-expanded={(!folded).to_string()} data-testid={TestId::Fine}
+            title={if folded { "Show them" } else { "Fold them" }}
+            onclick={dispatch.reform(|_: MouseEvent| Msg::ToggleFine)}>
+            { if folded { icon::fold() } else { icon::unfold() } }{ what }
+        </button>
     }
 }
 
@@ -315,10 +361,7 @@ fn summary(zone: &ZoneView) -> Html {
     }
 }
 
-fn within_node(
-    node: &crate::view_models::board::NodeView,
-    selection: Option<&Selection>,
-) -> Option<Selection> {
+fn within_node(node: &NodeView, selection: Option<&Selection>) -> Option<Selection> {
     let selection = selection?;
     let concerned = match selection {
         Selection::Zone(_) | Selection::Workload(_) | Selection::Pods(_) => false,

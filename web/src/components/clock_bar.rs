@@ -13,7 +13,7 @@ use crate::playback::Speed;
 use crate::protocol::{ClockView, Rest};
 use crate::session::MarkKind;
 use crate::test_id::TestId;
-use crate::text::{at, clock};
+use crate::text::at;
 use crate::view_models::timeline::{TimelineMark, TimelineView};
 
 /// The clock, and what drives it.
@@ -46,7 +46,7 @@ pub(crate) fn clock_bar(props: &ClockBar<'_>) -> Html {
                 <time
                     data-testid={TestId::Clock}
                     data-sim-time-ns={props.clock.now.as_nanos().to_string()}
-                    aria-label="Simulated time">{ clock(props.clock.now) }</time>
+                    aria-label="Simulated time">{ at(props.clock.now) }</time>
                 if props.clock.peeks {
                     <small class="peekbadge">{ "peek: the clock stands still" }</small>
                 } else {
@@ -91,42 +91,45 @@ fn controls(props: &ClockBar<'_>) -> Html {
 }
 
 fn next(props: &ClockBar<'_>) -> Html {
-    let words = match &props.clock.next {
-        Some((next_at, next)) => html! {
-            <>
-                <span class="muted">{ "Next" }</span><b class="num">{ at(*next_at) }</b>
-                <span class="clip" title={next.clone()}>{ next.clone() }</span>
-            </>
-        },
+    let (whole, words) = match &props.clock.next {
+        Some((next_at, next)) => (
+            format!("Next {}: {next}", at(*next_at)),
+            html! {
+                <>
+                    <span class="muted">{ "Next " }</span><b class="num">{ at(*next_at) }</b>{ " " }
+                    <span>{ next.clone() }</span>
+                </>
+            },
+        ),
         None => rest(props),
     };
-    html! { <div class="nextup" data-testid={TestId::Next}>{ words }</div> }
+    html! {
+        <div class="nextup" title={whole} data-testid={TestId::Next}><p>{ words }</p></div>
+    }
 }
 
 /// How it ended; each part selects the pods that it speaks of.
-fn rest(props: &ClockBar<'_>) -> Html {
+fn rest(props: &ClockBar<'_>) -> (String, Html) {
     match &props.clock.rest {
-        Rest::Hint(hint) => html! {
-            <span class="muted clip" title={hint.clone()}>{ hint.clone() }</span>
-        },
-        Rest::Ended(at, parts) => html! {
+        Rest::Hint(hint) => (hint.clone(), html! { <span class="muted">{ hint.clone() }</span> }),
+        Rest::Ended(at, parts) => {
+            let texts: Vec<&str> = parts.iter().map(|(text, _)| text.as_str()).collect();
+            let words = html! {
             <>
                 <span class="muted">{ at.clone() }</span>
                 { for parts.iter().map(|(text, selection)| {
                     let Some(selection) = selection.clone() else {
-                        return html! { <span class="clip">{ text.clone() }</span> };
+                        return html! { <>{ " " }<span>{ text.clone() }</span></> };
                     };
                     let onclick = props.dispatch.reform(move |_: MouseEvent| {
                         Msg::Select(Some(selection.clone()))
                     });
-                    html! {
-                        <button class="ending clip" title={text.clone()} {onclick}>
-                            { text.clone() }
-                        </button>
-                    }
+                    html! { <>{ " " }<button class="ending" {onclick}>{ text.clone() }</button></> }
                 }) }
             </>
-        },
+            };
+            (format!("{at} {}", texts.join(" ")), words)
+        }
     }
 }
 
@@ -155,7 +158,7 @@ fn ways(props: &ClockBar<'_>) -> Html {
         <>
             <button class="btn small" onclick={until}
                 title="Run until a condition is met, or back to it (U)"
-                data-testid={TestId::UntilOpen}>{ format!("Until …{stops}") }</button>
+                data-testid={TestId::UntilOpen}>{ format!("Run until…{stops}") }</button>
             <button class="btn small" title={branch} data-testid={TestId::BranchesOpen}
                 onclick={props.dispatch.reform(|_: MouseEvent| Msg::Open(Dialog::Branches))}>
                 { icon::fork() }
@@ -227,7 +230,7 @@ fn timeline(props: &ClockBar<'_>) -> Html {
                 { for props.timeline.noted.iter().map(|place| mark("noted", *place)) }
             </div>
             <input type="range" min="0" max={millis(end)} value={millis(props.clock.now)} step="1"
-                {oninput} aria-label="Time" aria-valuetext={clock(props.clock.now)}
+                {oninput} aria-label="Time" aria-valuetext={at(props.clock.now)}
                     data-testid={TestId::Timeline} />
         </div>
     }

@@ -15,12 +15,13 @@ use yew::prelude::*;
 
 use self::history::{KEY, may_be_stored, store, wants_more};
 use crate::browser;
+use crate::components::pane::panel;
 use crate::components::parts::copy::copy;
-use crate::components::parts::icon;
 use crate::messages::{Dispatch, Msg, refused};
 use crate::test_id::TestId;
 use crate::text::at;
 use crate::view_models::console::{Entry, Outcome, Printed};
+use crate::view_models::pane::{PaneMsg, PaneTab};
 
 /// How many of them.
 const MOST_LINES: usize = 100;
@@ -32,10 +33,10 @@ const MOST_CHOICES: usize = 24;
 pub(crate) struct ConsoleProps {
     /// What was done.
     pub(crate) entries: Rc<Vec<Rc<Entry>>>,
-    /// Whether it is open.
+    /// Whether it is in sight.
     pub(crate) open: bool,
-    /// Entries up to this one are not what was done last.
-    pub(crate) forgotten: usize,
+    /// How often its prompt was asked for.
+    pub(crate) prompts: u32,
     /// Where messages go.
     pub(crate) dispatch: Dispatch,
 }
@@ -101,7 +102,7 @@ impl Component for Console {
     }
 
     fn changed(&mut self, ctx: &Context<Self>, old: &ConsoleProps) -> bool {
-        self.to_end |= ctx.props().open && !old.open;
+        self.to_end |= ctx.props().prompts != old.prompts;
         true
     }
 
@@ -133,11 +134,14 @@ impl Component for Console {
 
     fn view(&self, ctx: &Context<Self>) -> Html {
         let props = ctx.props();
+        let (id, tab) = panel(PaneTab::Kubectl);
         html! {
-            <section class="console" aria-label="kubectl" data-testid={TestId::Console}
-                data-open={props.open.to_string()}>
-                { self.bar(ctx) }
-                if props.open { { self.body(ctx) } }
+            <section class="view console" role="tabpanel" {id} aria-labelledby={tab}
+                data-testid={TestId::Console} hidden={!props.open}>
+                if props.open {
+                    { bar(ctx) }
+                    <div class="viewbody">{ self.body(ctx) }</div>
+                }
             </section>
         }
     }
@@ -242,38 +246,6 @@ impl Console {
         self.to_end = true;
     }
 
-    fn bar(&self, ctx: &Context<Self>) -> Html {
-        let props = ctx.props();
-        let (open, dispatch) = (props.open, &props.dispatch);
-        let clicked = props
-            .entries
-            .iter()
-            .rev()
-            .find(|entry| entry.outcome == Outcome::Clicked && entry.number > props.forgotten);
-        html! {
-            <div class="bar">
-                <button class="btn quiet small" aria-expanded={open.to_string()} title="kubectl (K)"
-                    data-testid={TestId::ConsoleOpen}
-                    onclick={dispatch.reform(move |_| Msg::OpenConsole(!open))}>
-                    { icon::prompt() }<h2>{ "kubectl" }</h2>
-                </button>
-                if open {
-                    <span class="hint">{ "Tab completes, ↑ and ↓ go through earlier lines, Shift \
-                        Enter begins another line, Esc leaves." }</span>
-                    <span class="grow"></span>
-                    <button class="btn quiet small"
-                        onclick={ctx.link().callback(|_| ConsoleMsg::Clear)}>{ "Clear" }</button>
-                } else if let Some(entry) = clicked {
-                    <span class="same" title={entry.line.to_string()}>
-                        <span class="muted">{ "Equivalent command: " }</span>
-                        <code data-testid={TestId::SameLine}>{ &*entry.line }</code>
-                    </span>
-                    { copy(&entry.line, dispatch) }
-                }
-            </div>
-        }
-    }
-
     fn body(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
         let shown = ctx.props().entries.iter().filter(|entry| entry.number > self.cleared);
@@ -336,7 +308,7 @@ impl Console {
                 ("ArrowDown", false) if looking_back => Some(ConsoleMsg::Down),
                 ("Escape", _) => {
                     event.prevent_default();
-                    dispatch.emit(Msg::OpenConsole(false));
+                    dispatch.emit(Msg::Pane(PaneMsg::LeavePrompt));
                     None
                 }
                 _ => None,
@@ -346,6 +318,34 @@ impl Console {
                 link.send_message(msg);
             }
         })
+    }
+}
+
+fn bar(ctx: &Context<Console>) -> Html {
+    html! {
+        <div class="bar">
+            <span class="hint">{ "Tab completes, ↑ and ↓ go through earlier lines, Shift Enter \
+                begins another line, Esc leaves." }</span>
+            <span class="grow"></span>
+            <button class="btn quiet small"
+                onclick={ctx.link().callback(|_| ConsoleMsg::Clear)}>{ "Clear" }</button>
+        </div>
+    }
+}
+
+/// The line of kubectl that does what was done last by hand; entries up to `forgotten` were not
+/// last.
+pub(crate) fn same_line(entries: &[Rc<Entry>], forgotten: usize, dispatch: &Dispatch) -> Html {
+    let mut latest = entries.iter().rev();
+    let by_hand =
+        latest.find(|entry| entry.outcome == Outcome::Clicked && entry.number > forgotten);
+    let Some(entry) = by_hand else { return Html::default() };
+    html! {
+        <p class="same" title={entry.line.to_string()}>
+            <span class="muted">{ "Equivalent command: " }</span>
+            <code data-testid={TestId::SameLine}>{ &*entry.line }</code>
+            { copy(&entry.line, dispatch) }
+        </p>
     }
 }
 

@@ -117,14 +117,10 @@ pub(crate) fn dialog(asked: &Asked<'_>) -> Html {
                 now={clock.now} {dispatch} />
         },
         Dialog::Branches => branches(work, clock.reached, &dispatch),
-        Dialog::Compare => {
-            let others = work.branches.iter().filter(|branch| branch.id != work.branch);
-            html! {
-                <Compare release={work.release} here={AttrValue::from(work.branch_name())}
-                    branches={others.cloned().collect::<Vec<_>>()}
-                    compared={asked.compared.cloned()} {dispatch} />
-            }
-        }
+        Dialog::Compare => html! {
+            <Compare release={work.release} here={work.branch} branches={work.branches.clone()}
+                compared={asked.compared.cloned()} {dispatch} />
+        },
         Dialog::Share => html! { <Share {dispatch} /> },
         Dialog::Link(contents) => offered(contents, &dispatch),
         Dialog::Bookmarks => {

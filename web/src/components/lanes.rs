@@ -28,12 +28,14 @@ use self::details::details;
 use self::pointer::{Drag, Pointers};
 use self::rows::Rows;
 use crate::browser::Resized;
-use crate::components::parts::splitter::Splitter;
+use crate::components::pane::panel;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 use crate::view_models::lanes::{
-    ForecastState, Frame, LaneBar, LanesMsg, LanesView, Picture, Room, moment, nanos,
+    ForecastState, Frame, LaneBar, LanesMsg, LanesView, Picture, moment, nanos,
 };
+use crate::view_models::names::Shared;
+use crate::view_models::pane::PaneTab;
 
 /// The height of a row in pixels, as in the style sheet.
 const ROW: usize = 24;
@@ -47,8 +49,10 @@ const HOLD: u32 = 400;
 /// Properties of [`Lanes`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct LanesProps {
-    /// How much room they take.
-    pub(crate) room: Room,
+    /// Whether they are in sight.
+    pub(crate) open: bool,
+    /// What the names of all nodes share.
+    pub(crate) names: Shared,
     /// What is in sight, and what was chosen.
     pub(crate) view: Rc<LanesView>,
     /// The moment that is looked at, if it is not that of the clock.
@@ -81,8 +85,6 @@ pub(crate) enum Act {
     Wheel(WheelEvent),
     /// A row was clicked.
     Click(MouseEvent),
-    /// They are to be so many pixels high.
-    Height(i32),
     /// What is dragged chooses an area, with any pointer, or no longer.
     Measure,
 }
@@ -94,7 +96,6 @@ pub(crate) struct Lanes {
     /// The rows at the top, and those that are scrolled.
     groups: [(NodeRef, Rows); 2],
     pointers: Pointers,
-    height: i32,
     /// The rows in sight that are not at the top, counted from there, and the width of tracks.
     sight: (usize, usize, u32),
     /// What of them was asked for.
@@ -120,7 +121,6 @@ impl Component for Lanes {
             axis: NodeRef::default(),
             groups: Default::default(),
             pointers: Pointers::default(),
-            height: 260,
             sight: (0, 0, 0),
             asked: (0, 0, 0),
             cursor: 0,
@@ -144,10 +144,6 @@ impl Component for Lanes {
             Act::More => {
                 self.show_rows(ctx);
                 false
-            }
-            Act::Height(height) => {
-                self.height = height;
-                true
             }
             Act::Measure => {
                 self.measures = !self.measures;
@@ -193,20 +189,16 @@ impl Component for Lanes {
 
     fn view(&self, ctx: &Context<Self>) -> Html {
         let props = ctx.props();
-        let (room, word) = (props.room, word(props.room));
+        let (id, tab) = panel(PaneTab::Lanes);
         html! {
-            // In full height they stand in the place of the board, which is the page's main part.
-            <section class="lanes" role={(room == Room::Full).then_some("main")} aria-label="Lanes"
-                data-testid={TestId::Lanes} data-room={word}
-                style={format!("--lanes:{}px", self.height)}>
-                if room == Room::Part {
-                    <Splitter label="Height of the lanes" value={self.height} range={(140, 900)}
-                        upper=true onchange={ctx.link().callback(Act::Height)} />
-                }
+            <section class="view lanes" role="tabpanel" {id} aria-labelledby={tab}
+                data-testid={TestId::Lanes} hidden={!props.open}>
                 { self.bar(ctx) }
-                if room != Room::Closed {
-                    { self.grid(ctx) }
-                    { details(props) }
+                if props.open {
+                    <div class="viewbody">
+                        { self.grid(ctx) }
+                        { details(props) }
+                    </div>
                 }
             </section>
         }
@@ -246,15 +238,6 @@ impl Component for Lanes {
 
 fn send(ctx: &Context<Lanes>, msg: LanesMsg) {
     ctx.props().dispatch.emit(Msg::Lanes(msg));
-}
-
-/// How much room they have, for style sheets.
-pub(crate) fn word(room: Room) -> &'static str {
-    match room {
-        Room::Closed => "closed",
-        Room::Part => "part",
-        Room::Full => "full",
-    }
 }
 
 fn pixels(number: i32) -> usize {
@@ -298,7 +281,8 @@ impl Lanes {
         let mut done = true;
         for ((node, group), (rows, first, sight)) in self.groups.iter_mut().zip(shown) {
             if let Some(element) = node.cast::<Element>() {
-                done &= group.show(&element, rows, (view.cursor, first), &sight);
+                let names = ctx.props().names;
+                done &= group.show(&element, rows, (view.cursor, first), &sight, names);
             }
         }
         let link = ctx.link().clone();
@@ -634,10 +618,7 @@ fn nothing(props: &LanesProps) -> &'static str {
 /// The line above: their name, what can be done with them.
 fn bar(props: &LanesProps, measure: Html) -> Html {
     let does = |msg: LanesMsg| props.dispatch.reform(move |_: MouseEvent| Msg::Lanes(msg.clone()));
-    let open = props.room != Room::Closed;
-    let toggle = if open { Room::Closed } else { Room::Part };
     let folds = props.view.window.rows.iter().any(|row| row.folded);
-    let full = props.room == Room::Full;
     let changed = props.view.wanted.changed;
     let oninput = props.dispatch.reform(|event: InputEvent| {
         let input: HtmlInputElement = event.target_unchecked_into();
@@ -651,12 +632,6 @@ fn bar(props: &LanesProps, measure: Html) -> Html {
     };
     html! {
         <div class="bar">
-            <button class="btn quiet small" aria-expanded={open.to_string()}
-                onclick={does(LanesMsg::Room(toggle))} data-testid={TestId::LanesOpen}>
-                <h2>{ "Lanes" }</h2>
-                if open { <span class="muted num">{ props.view.window.objects }</span> }
-            </button>
-            if open {
                 { button("Changed only", "Leave out what is the same all the time", Some(changed),
                     LanesMsg::ToggleChanged) }
                 if folds {
@@ -678,16 +653,12 @@ fn bar(props: &LanesProps, measure: Html) -> Html {
                 { forecast(props) }
                 <input type="search" placeholder="Name or state" {oninput}
                     aria-label="Filter lanes by name or state" />
-                <span class="seg" role="group" aria-label="Picture of the lanes">
+                <span class="seg lpictures" role="group" aria-label="Picture of the lanes">
                     { button("SVG", "Download the lanes as SVG", None,
                         LanesMsg::Picture(Picture::Svg)) }
                     { button("PNG", "Download the lanes as PNG", None,
                         LanesMsg::Picture(Picture::Png)) }
                 </span>
-            }
-            if !open { <span class="grow"></span> }
-            { button(if full { "Board" } else { "Full height" }, "Full height (L)",
-                Some(full), LanesMsg::Room(if full { Room::Part } else { Room::Full })) }
         </div>
     }
 }

@@ -12,6 +12,7 @@ use yew::prelude::*;
 use self::row::{ROW, event_row};
 use self::sizes::{Part, SIZES_KEY, Sizes};
 use crate::browser;
+use crate::components::pane::panel;
 use crate::components::parts::icon;
 use crate::components::parts::splitter::Splitter;
 use crate::messages::{Dispatch, Msg};
@@ -19,6 +20,8 @@ use crate::test_id::TestId;
 use crate::text::at;
 use crate::view_models::display::Category;
 use crate::view_models::log::{LogRow, LogView, LogWanted, MOST, SPARE};
+use crate::view_models::names::Shared;
+use crate::view_models::pane::PaneTab;
 use crate::view_models::selection::Selection;
 
 /// The height of the names of the columns, as in the style sheet.
@@ -27,12 +30,16 @@ const HEAD: usize = 20;
 /// Properties of [`EventLog`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct EventLogProps {
+    /// Whether it is in sight.
+    pub(crate) open: bool,
     /// What is seen of it.
     pub(crate) view: Rc<LogView>,
     /// Which rows are to be shown.
     pub(crate) wanted: LogWanted,
     /// What is selected.
     pub(crate) selection: Option<Selection>,
+    /// What the names of all nodes share.
+    pub(crate) names: Shared,
     /// What the clock shows: when it is moved, its row is in sight.
     pub(crate) now: Timestamp,
     /// Where messages go.
@@ -45,25 +52,28 @@ pub(crate) enum LogMsg {
     Scrolled,
     /// The text to look for was changed.
     Filter(String),
-    /// The log is to be opened or closed.
-    ToggleOpen,
     /// A part of it is to be so many pixels wide or high.
     Resize(Part, i32),
     /// The row at that place, counted among those that are shown, is to be read in full.
     Read(usize),
+    /// The focus goes to the row at that place.
+    Focus(usize),
 }
 
 /// The log.
 pub(crate) struct EventLog {
     /// What is looked for; the session says which rows that are.
     wanted: LogWanted,
-    open: bool,
     top: usize,
     height: usize,
     node: NodeRef,
     sizes: Sizes,
     /// The row that is read in full.
     read: Option<Rc<LogRow>>,
+    /// The row at which the tab key stops, by its place; the row of the clock until one was chosen.
+    stop: Option<usize>,
+    /// Whether the row of the tab key gets the focus once it is painted.
+    focuses: bool,
 }
 
 impl Component for EventLog {
@@ -73,12 +83,13 @@ impl Component for EventLog {
     fn create(_: &Context<Self>) -> Self {
         Self {
             wanted: LogWanted::default(),
-            open: true,
             top: 0,
             height: 400,
             node: NodeRef::default(),
             sizes: browser::stored(SIZES_KEY).map(|text| Sizes::parse(&text)).unwrap_or_default(),
             read: None,
+            stop: None,
+            focuses: false,
         }
     }
 
@@ -107,10 +118,6 @@ impl Component for EventLog {
                 self.ask(ctx);
                 return moved;
             }
-            LogMsg::ToggleOpen => {
-                self.open = !self.open;
-                return true;
-            }
             LogMsg::Resize(part, size) => {
                 self.sizes.set(part, size);
                 // It is only a convenience.
@@ -121,6 +128,13 @@ impl Component for EventLog {
                 let view = &ctx.props().view;
                 let row = place.checked_sub(view.first).and_then(|place| view.rows.get(place));
                 self.read = row.cloned();
+                self.stop = row.map(|_| place).or(self.stop);
+                return true;
+            }
+            LogMsg::Focus(place) => {
+                self.stop = Some(place);
+                self.focuses = true;
+                self.show(place);
                 return true;
             }
             LogMsg::Filter(text) => self.wanted.filter = text.to_ascii_lowercase(),
@@ -130,17 +144,26 @@ impl Component for EventLog {
     }
 
     fn view(&self, ctx: &Context<Self>) -> Html {
+        let (id, tab) = panel(PaneTab::Events);
         html! {
-            <section class="log" aria-label="Event log" data-testid={TestId::Log}
-                data-open={self.open.to_string()} style={self.sizes.style()}>
-                if self.open { { self.splitter(ctx, Part::Log, "Height of the event log") } }
+            <section class="view log" role="tabpanel" {id} aria-labelledby={tab}
+                data-testid={TestId::Log} hidden={!ctx.props().open} style={self.sizes.style()}>
                 { self.bar(ctx) }
-                if self.open { { self.rows(ctx) }{ self.read(ctx) } }
+                if ctx.props().open {
+                    <div class="viewbody">{ self.rows(ctx) }{ self.read(ctx) }</div>
+                }
             </section>
         }
     }
 
     fn rendered(&mut self, ctx: &Context<Self>, _: bool) {
+        if self.focuses
+            && let Some(stop) = self.stop
+        {
+            let row = format!("{} .ev[data-place=\"{stop}\"]", TestId::Log.selector());
+            self.focuses = browser::find(&row).is_none();
+            browser::focus(&row);
+        }
         let node = self.node.cast::<Element>();
         let height = node.and_then(|node| usize::try_from(node.client_height()).ok());
         if height.is_some_and(|height| height.abs_diff(self.height) >= ROW) {
@@ -194,6 +217,39 @@ impl EventLog {
         moved
     }
 
+    /// Scrolls as little as it takes until the row at that place is in sight.
+    fn show(&self, place: usize) {
+        let Some(node) = self.node.cast::<Element>() else { return };
+        let (top, height) = (pixels(node.scroll_top()), pixels(node.client_height()));
+        let row = ROW * place;
+        let to = top.min(row).max((row + HEAD + ROW).saturating_sub(height));
+        if to != top {
+            node.set_scroll_top(i32::try_from(to).unwrap_or(i32::MAX));
+        }
+    }
+
+    /// The place of the row at which the tab key stops: the one that was chosen, if it is painted,
+    /// else that of the clock, else the first.
+    fn stop(&self, view: &LogView) -> usize {
+        let painted = view.first..view.first + view.rows.len();
+        let current = view.rows.iter().position(|row| row.current).map(|row| view.first + row);
+        self.stop.filter(|stop| painted.contains(stop)).or(current).unwrap_or(view.first)
+    }
+
+    /// Where an arrow key leads from a row.
+    fn to(key: &str, from: usize, page: usize, total: usize) -> Option<usize> {
+        let last = total.checked_sub(1)?;
+        Some(match key {
+            "ArrowDown" => (from + 1).min(last),
+            "ArrowUp" => from.saturating_sub(1),
+            "PageDown" => (from + page).min(last),
+            "PageUp" => from.saturating_sub(page),
+            "Home" => 0,
+            "End" => last,
+            _ => return None,
+        })
+    }
+
     fn bar(&self, ctx: &Context<Self>) -> Html {
         let (link, dispatch) = (ctx.link(), &ctx.props().dispatch);
         let toggle = |category: Category, words: &'static str, title: &'static str| {
@@ -212,26 +268,19 @@ impl EventLog {
         let selected = self.wanted.only_selected;
         html! {
             <div class="bar">
-                <button class="btn quiet small" aria-expanded={self.open.to_string()}
-                    onclick={link.callback(|_| LogMsg::ToggleOpen)}>
-                    <h2>{ "Events" }</h2>
-                    <span class="muted num">{ ctx.props().view.passed }</span>
-                </button>
-                if self.open {
-                    <span class="seg" role="group" aria-label="Kinds of rows">
-                        { toggle(Category::Event, "Events", "Kubernetes Events, as kubectl shows them") }
-                        { toggle(Category::Change, "Changes", "What you and the scenario did") }
-                        { toggle(Category::Fact, "Decisions", "What the controllers decided and asked for") }
-                    </span>
-                    <button class={classes!("btn", "small", selected.then_some("on"))}
-                        aria-pressed={selected.to_string()}
-                        disabled={ctx.props().selection.is_none() && !selected}
-                        onclick={dispatch.reform(|_: MouseEvent| Msg::ToggleLogSelected)}>
-                        { "Only selected" }</button>
-                    <span class="grow"></span>
-                    <input type="search" placeholder="Filter" aria-label="Filter events"
-                        {oninput} />
-                }
+                <span class="seg" role="group" aria-label="Kinds of rows">
+                    { toggle(Category::Event, "Events", "Kubernetes Events, as kubectl shows them") }
+                    { toggle(Category::Change, "Changes", "What you and the scenario did") }
+                    { toggle(Category::Fact, "Decisions",
+                        "What the controllers decided and asked for") }
+                </span>
+                <button class={classes!("btn", "small", selected.then_some("on"))}
+                    aria-pressed={selected.to_string()}
+                    disabled={ctx.props().selection.is_none() && !selected}
+                    onclick={dispatch.reform(|_: MouseEvent| Msg::ToggleLogSelected)}>
+                    { "Only selected" }</button>
+                <span class="grow"></span>
+                <input type="search" placeholder="Filter" aria-label="Filter events" {oninput} />
             </div>
         }
     }
@@ -239,8 +288,7 @@ impl EventLog {
     fn splitter(&self, ctx: &Context<Self>, part: Part, label: &'static str) -> Html {
         let onchange = ctx.link().callback(move |size| LogMsg::Resize(part, size));
         html! {
-            <Splitter {label} value={self.sizes.get(part)} range={part.size().1}
-                upper={part == Part::Log} {onchange} />
+            <Splitter {label} value={self.sizes.get(part)} range={part.size().1} {onchange} />
         }
     }
 
@@ -291,11 +339,25 @@ impl EventLog {
         let view = &ctx.props().view;
         let total = view.shown.min(MOST);
         let height = ROW * total;
+        let stop = self.stop(view);
+        let page = (self.height / ROW).saturating_sub(2).max(1);
+        let link = ctx.link().clone();
+        let onkeydown = Callback::from(move |event: KeyboardEvent| {
+            let row = event.target_dyn_into::<Element>().and_then(|e| e.closest(".ev").ok()?);
+            let from = row.and_then(|row| row.get_attribute("data-place")?.parse().ok());
+            let to = from.and_then(|from| Self::to(&event.key(), from, page, total));
+            if let Some(to) = to {
+                // Neither the page nor the clock moves.
+                event.prevent_default();
+                event.stop_propagation();
+                link.send_message(LogMsg::Focus(to));
+            }
+        });
         // Until the rows come that are in sight there are those that were.
         let waits = view.wanted != self.wanted;
         html! {
-            <div class="rows" ref={self.node.clone()} {onscroll} {onclick} tabindex="0"
-                role="region"
+            <div class="rows" ref={self.node.clone()} {onscroll} {onclick} {onkeydown}
+                tabindex={(total == 0).then_some("0")} role="region"
                 aria-label="Rows of the event log" data-waits={waits.then_some("true")}>
                 { self.columns(ctx) }
                 if total == 0 {
@@ -304,7 +366,10 @@ impl EventLog {
                 <div class="space" style={format!("height:{height}px")}>
                     { for view.rows.iter().enumerate().map(|(place, row)| {
                         let (selection, dispatch) = (&ctx.props().selection, &ctx.props().dispatch);
-                        event_row(row, ROW * (view.first + place), selection.as_ref(), dispatch)
+                        let names = ctx.props().names;
+                        let place = view.first + place;
+                        let (top, is_stop) = (ROW * place, place == stop);
+                        event_row(row, top, selection.as_ref(), names, is_stop, dispatch)
                     }) }
                 </div>
             </div>

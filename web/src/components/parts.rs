@@ -11,6 +11,7 @@ pub(crate) mod icon;
 pub(crate) mod label_form;
 pub(crate) mod line_button;
 pub(crate) mod modal;
+pub(crate) mod name;
 pub(crate) mod name_field;
 pub(crate) mod new_row;
 pub(crate) mod pod_mark;

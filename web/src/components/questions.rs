@@ -1,30 +1,47 @@
 //! What to begin with, on the first screen.
 
+use taintlab_core::api::NodeName;
+use taintlab_core::command::Command;
 use yew::prelude::*;
 
-use crate::messages::{Dialog, Dispatch, Msg, Source};
+use crate::messages::{Dialog, Dispatch, Msg, Source, refused};
 use crate::test_id::TestId;
+use crate::view_models::board::Board;
+use crate::view_models::runs::Until;
 
-/// Three questions, each a click from its answer.
-pub(crate) fn questions(dispatch: &Dispatch) -> Html {
-    let question = |id: TestId, text: &'static str, does: fn() -> Msg| {
-        html! {
-            <button class="btn" data-testid={id}
-                onclick={dispatch.reform(move |_: MouseEvent| does())}>{ text }</button>
-        }
+/// Three questions, each a click from its answer: the first about the cluster in sight.
+pub(crate) fn questions(board: &Board, dispatch: &Dispatch) -> Html {
+    let question = |id: TestId, text: String, does: Callback<MouseEvent>| {
+        html! { <button class="btn" data-testid={id} onclick={does}>{ text }</button> }
     };
     html! {
         <div class="questions" role="group" aria-label="Begin with a question"
             data-testid={TestId::Questions}>
-            { question(TestId::QuestionNode, "A node dies: who leaves, and when?", || {
-                Msg::Tour("service-in-an-outage")
-            }) }
-            { question(TestId::QuestionWhy, "Why 5 min 45 s, and not 5 min?", || {
-                Msg::Tour("why-345-seconds")
-            }) }
-            { question(TestId::QuestionPaste, "Paste my cluster", || {
-                Msg::Open(Dialog::Import(Source::empty()))
-            }) }
+            if let Some(node) = busiest(board) {
+                { question(TestId::QuestionNode,
+                    format!("{node} dies: which pods leave, and when?"),
+                    dies(&node, dispatch)) }
+            }
+            { question(TestId::QuestionWhy, "Why 5 min 45 s in 1.31, and not 5 min?".into(),
+                dispatch.reform(|_| Msg::Tour("why-345-seconds"))) }
+            { question(TestId::QuestionPaste, "Paste my cluster".into(),
+                dispatch.reform(|_| Msg::Open(Dialog::Import(Source::empty())))) }
         </div>
     }
+}
+
+/// The node with most pods, the first of several.
+fn busiest(board: &Board) -> Option<NodeName> {
+    let nodes = board.zones.iter().flat_map(|zone| &zone.nodes).rev();
+    nodes.max_by_key(|node| node.pod_count).map(|node| node.name.clone())
+}
+
+/// Its kubelet stops, and time passes until it is tainted.
+fn dies(node: &NodeName, dispatch: &Dispatch) -> Callback<MouseEvent> {
+    let (node, dispatch) = (node.clone(), dispatch.clone());
+    Callback::from(move |_| {
+        let command = Command::StopKubelet { node: node.clone() };
+        dispatch.emit(Msg::Edit(vec![command], refused(&dispatch)));
+        dispatch.emit(Msg::Until(Until::Run(format!("node/{node} tainted")), refused(&dispatch)));
+    })
 }

@@ -24,6 +24,7 @@ use crate::view_models::board::BoardModel;
 use crate::view_models::board::density::Detail;
 use crate::view_models::display;
 use crate::view_models::log::LogRow;
+use crate::view_models::names::Shared;
 use crate::view_models::selection::Selection;
 
 async fn html<C>(props: C::Properties) -> String
@@ -103,6 +104,8 @@ async fn a_node_shows_taints_and_pods_and_marks_what_is_selected() {
     let (_, model) = tainted();
     let selection = Some(Selection::Pod(pod("ten")));
     let props = |detail| NodeCardProps {
+        names: Shared::default(),
+        dispatch: Callback::noop(),
         node: model.node("n").unwrap().clone(),
         detail,
         marked: Default::default(),
@@ -141,7 +144,7 @@ async fn a_row_of_the_log_is_that_of_kubernetes() {
     let selection = Selection::Pod(pod("bare"));
     let marked = marked.unwrap();
     let marked = LogRow { at: marked.at, later: false, current: true, text: display::row(marked) };
-    let row = event_row(&marked, 26, Some(&selection), &Callback::noop());
+    let row = event_row(&marked, 26, Some(&selection), Shared::default(), true, &Callback::noop());
     let row = painted(row).await;
     for part in [
         "TaintManagerEviction",

@@ -6,17 +6,23 @@ use taintlab_core::simulator::Readiness;
 use taintlab_core::time::Timestamp;
 use yew::prelude::*;
 
+use crate::components::pane::panel;
 use crate::components::parts::availability::{class, curve, seconds, summary};
+use crate::components::parts::name::name_parts;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
+use crate::view_models::names::Shared;
+use crate::view_models::pane::PaneTab;
 use crate::view_models::selection::Selection;
 use crate::view_models::workloads::{Track, WorkloadsModel};
 
 /// Properties of [`Workloads`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct WorkloadsProps {
-    /// The workloads.
-    pub(crate) workloads: Rc<WorkloadsModel>,
+    /// Whether they are in sight.
+    pub(crate) open: bool,
+    /// The workloads; none if no controller makes pods.
+    pub(crate) workloads: Option<Rc<WorkloadsModel>>,
     /// What is selected.
     pub(crate) selection: Option<Selection>,
     /// Where messages go.
@@ -26,22 +32,31 @@ pub(crate) struct WorkloadsProps {
 /// The workloads, line by line.
 #[component]
 pub(crate) fn Workloads(props: &WorkloadsProps) -> Html {
-    let open = use_state(|| true);
-    let workloads = &props.workloads;
-    let toggle = {
-        let open = open.clone();
-        move |_: MouseEvent| open.set(!*open)
-    };
+    let (id, tab) = panel(PaneTab::Workloads);
+    let workloads = props.workloads.as_ref().filter(|_| props.open);
+    html! {
+        <section class="view workloads" role="tabpanel" {id} aria-labelledby={tab}
+            data-testid={TestId::Workloads} hidden={!props.open}>
+            { workloads.map_or_else(without_controllers, |workloads| lines(workloads, props)) }
+        </section>
+    }
+}
+
+fn without_controllers() -> Html {
+    html! {
+        <p class="viewbody hint">
+            { "No controller replaces pods in this run. The overview has the switch for them." }
+        </p>
+    }
+}
+
+fn lines(workloads: &WorkloadsModel, props: &WorkloadsProps) -> Html {
     let keep = props.dispatch.reform(|_| Msg::SetBaseline);
     let title = "Later runs are compared with this one, after an undo or an edit, say";
     html! {
-        <section class="workloads" aria-label="Workloads" data-testid={TestId::Workloads}>
+        <>
             <div class="bar">
-                <button class="btn quiet small" aria-expanded={open.to_string()} onclick={toggle}>
-                    <h2>{ "Workloads" }</h2>
-                    <span class="muted num">{ workloads.tracks.len() + workloads.more }</span>
-                </button>
-                if *open && !workloads.tracks.is_empty() {
+                if !workloads.tracks.is_empty() {
                     { legend() }
                     <span class="grow"></span>
                     <button class="btn small" onclick={keep} {title}
@@ -51,8 +66,7 @@ pub(crate) fn Workloads(props: &WorkloadsProps) -> Html {
                     </button>
                 }
             </div>
-            if *open {
-                <div class={classes!("tracks", workloads.has_baseline.then_some("compared"))}>
+                <div class={classes!("viewbody", "tracks", workloads.has_baseline.then_some("compared"))}>
                     { for workloads.tracks.iter().map(|track| line(track, workloads.end, props)) }
                     if workloads.more > 0 {
                         <p class="hint">
@@ -71,8 +85,7 @@ pub(crate) fn Workloads(props: &WorkloadsProps) -> Html {
                         </p>
                     }
                 </div>
-            }
-        </section>
+        </>
     }
 }
 
@@ -108,8 +121,9 @@ fn line(track: &Track, end: Timestamp, props: &WorkloadsProps) -> Html {
     html! {
         <button key={key.to_string()} class="track" data-workload={key.to_string()} {onclick}
             data-selected={selected.to_string()} title={words}>
-            <span class="clip">
-                <span class="ns">{ kind_and_namespace(track) }</span>{ key.name.name() }
+            <span class="clip cut">
+                <span class="ns">{ kind_and_namespace(track) }</span>
+                { name_parts(key.name.name(), Shared::default()) }
             </span>
             <span class={classes!("num", "ready", mood)}>{ number }</span>
             { curve(&track.availability, end) }

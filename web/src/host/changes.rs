@@ -17,6 +17,7 @@ use crate::session::{MAIN, Timeline};
 use crate::view_models::board::Board;
 use crate::view_models::board::density::Detail;
 use crate::view_models::board::patch::BoardPatch;
+use crate::view_models::caption::caption;
 use crate::view_models::console::Entry;
 use crate::view_models::display;
 use crate::view_models::inspector_model::InspectorModel;
@@ -137,6 +138,7 @@ impl Host {
             wall_clock: wall_clock.to_string(),
             next: next.map(|next| (next.at, display::next(&next))),
             rest: self.rest(),
+            caption: caption(session),
         };
         (self.told.clock != clock).then(|| {
             self.told.clock = clock.clone();

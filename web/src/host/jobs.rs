@@ -10,7 +10,7 @@ use taintlab_core::lanes::LaneSubject;
 use taintlab_core::slices::Sliced;
 use taintlab_core::time::Timestamp;
 
-use super::reading::Reading;
+use super::reading::{Placed, Reading};
 use super::visits::Staging;
 use super::{Host, Tell};
 use crate::protocol::{Effect, Notice, Progress, Reply, Request, Update};
@@ -45,8 +45,10 @@ enum What {
     Go(Way, Arrived),
     /// A text is read; how many of its objects were.
     Read(Sliced<Reading>, Rc<Cell<usize>>),
-    /// A session is made, which may be of a text.
-    Make(Sliced<Made>),
+    /// A cluster is put in place: how many of its pods are, and of how many.
+    Place(Sliced<Placed>, Rc<Cell<usize>>, usize),
+    /// A session is made, which may be of a text; how many pods are in place, and of how many.
+    Make(Sliced<Made>, Rc<Cell<(usize, usize)>>),
     /// That goes to its moment.
     Stage(Box<Staging>, Way),
     Search(RunTo, Search),
@@ -118,6 +120,8 @@ enum Slice {
     Compared(Box<Compared>),
     /// A text was read.
     Read(Box<Reading>),
+    /// A cluster was put in place.
+    Placed(Box<Placed>),
     /// A session was made.
     Made(Made),
 }
@@ -131,7 +135,10 @@ impl Job {
             What::Read(reading, _) => {
                 reading.go_on(has_time).map_or(Slice::More, |read| Slice::Read(Box::new(read)))
             }
-            What::Make(making) => making.go_on(has_time).map_or(Slice::More, Slice::Made),
+            What::Place(placing, ..) => {
+                placing.go_on(has_time).map_or(Slice::More, |it| Slice::Placed(Box::new(it)))
+            }
+            What::Make(making, _) => making.go_on(has_time).map_or(Slice::More, Slice::Made),
             What::Stage(staging, way) => done(staging.session.go_on(way, has_time)),
             What::Search(run, search) => {
                 let found = session.go_on_to(run, |it, rows| search.finds(it, rows), has_time);
@@ -164,7 +171,13 @@ impl Job {
                 };
                 return Progress { what, part: None };
             }
-            What::Make(_) => return Progress { what: "Opening".to_owned(), part: None },
+            What::Place(_, so_far, pods) => {
+                return Progress::of_pods("Putting the cluster in place", so_far.get(), *pods);
+            }
+            What::Make(_, so_far) => {
+                let (placed, pods) = so_far.get();
+                return Progress::of_pods("Opening", placed, pods);
+            }
             What::RunToEnd(_) => ("Running to the end", None),
             What::Go(way, _) => ("Going there", Some(part(way.goal()))),
             What::Stage(_, way) => ("Opening", Some(part(way.goal()))),
@@ -194,6 +207,7 @@ impl Host {
                 | Request::Edit(_)
                 | Request::Tour(_)
                 | Request::OpenRun(_)
+                | Request::Replace(_)
         );
         let looks = matches!(
             request,
@@ -216,7 +230,20 @@ impl Host {
     fn begin(&mut self, request: Request) -> Result<What, Reply> {
         let hidden = self.views.hidden.clone();
         Ok(match request {
-            Request::Stage(origin) => What::Make(Sliced::new(Self::begin_stage(origin))),
+            Request::Stage(origin) => {
+                let so_far = Rc::new(Cell::new((0, 0)));
+                let watched = so_far.clone();
+                let making = async move {
+                    Self::begin_stage(origin, &|placed, pods| watched.set((placed, pods))).await
+                };
+                What::Make(Sliced::new(making), so_far)
+            }
+            Request::Replace(own_release) => {
+                let so_far = Rc::new(Cell::new(0));
+                let begun = self.begin_placing(own_release, so_far.clone());
+                let (placing, pods) = begun.ok_or(Reply::Done)?;
+                What::Place(placing, so_far, pods)
+            }
             Request::Read(text, name, keep_all) => self.reads(Some((text, name)), keep_all)?,
             Request::ReadAgain(keep_all) => self.reads(None, keep_all)?,
             Request::Step if hidden.is_empty() => {
@@ -377,6 +404,11 @@ impl Host {
                 let reply = self.keep_reading(*reading);
                 self.done(job.id, reply, tell);
             }
+            Slice::Placed(placed) => {
+                let (scenario, placed) = *placed;
+                self.put_in_place(scenario, placed);
+                self.done(job.id, Reply::Done, tell);
+            }
             Slice::Made(Ok((staging, way))) => {
                 job.from = staging.session.now();
                 job.what = What::Stage(staging, way);
@@ -405,7 +437,11 @@ impl Host {
                 let read = ReadView::nothing(STOPPED.to_owned());
                 self.done(job.id, Reply::Read(Box::new(read)), tell);
             }
-            What::Make(_) | What::Stage(..) => {
+            What::Place(..) => {
+                self.notice(Notice::info("Cancelled. Nothing has changed."));
+                self.done(job.id, Reply::Done, tell);
+            }
+            What::Make(..) | What::Stage(..) => {
                 self.done(job.id, Reply::Staged(Err(STOPPED.to_owned())), tell);
             }
             What::Search(run, _) => {
@@ -445,7 +481,8 @@ impl Host {
             What::RunToEnd(_)
             | What::Compare(_)
             | What::Read(..)
-            | What::Make(_)
+            | What::Place(..)
+            | What::Make(..)
             | What::Stage(..)
             | What::Go(_, Arrived::Quietly | Arrived::Home | Arrived::Peek) => Reply::Done,
             What::Go(_, Arrived::Words(words)) => {

@@ -14,15 +14,18 @@ use crate::view_models::ViewModels;
 use crate::view_models::board::density::Detail;
 use crate::view_models::lanes::{
     Chosen, ChosenArea, ForecastState, Frame, LaneRows, LanesMsg, LanesView, LanesWindow, Move,
-    Picture, Room, View, Wanted, area, end, pieces, selection_of, window,
+    Picture, View, Wanted, area, end, pieces, selection_of, window,
 };
+use crate::view_models::pane::MANY_PODS;
 
 /// A picture has at most so many rows.
 const MOST_OF_PICTURE: usize = 2_000;
 
 /// The lanes as they are looked at.
 pub(super) struct Lanes {
-    room: Room,
+    in_sight: bool,
+    /// Somebody chose them, however many pods there are.
+    even_large: bool,
     wanted: Wanted,
     rows: LaneRows,
     view: View,
@@ -57,7 +60,8 @@ impl Default for Lanes {
     fn default() -> Self {
         let (from, to) = (Timestamp::ZERO, Timestamp::from_secs(60));
         Self {
-            room: Room::default(),
+            in_sight: false,
+            even_large: false,
             wanted: Wanted::default(),
             rows: LaneRows::default(),
             view: View { first: 0, rows: 0, pixels: 600, from, to },
@@ -104,7 +108,7 @@ impl Lanes {
 impl Host {
     /// What of the lanes is in sight, as things are now.
     pub(super) fn look_at_lanes(&mut self) {
-        if self.lanes.room == Room::Closed {
+        if !self.shows_lanes() {
             return;
         }
         let lanes = &mut self.lanes;
@@ -150,7 +154,7 @@ impl Host {
 
     /// How it is about the forecast.
     pub(super) fn forecast_state(&self) -> ForecastState {
-        if self.lanes.room == Room::Closed || self.playing || self.session.is_peeking() {
+        if !self.shows_lanes() || self.playing || self.session.is_peeking() {
             return ForecastState::Done;
         }
         match self.session.forecast_part() {
@@ -188,7 +192,7 @@ impl Host {
 
     pub(super) fn on_lanes(&mut self, msg: LanesMsg, narrow: bool) {
         match msg {
-            LanesMsg::Room(room) => self.give_room(room),
+            LanesMsg::Show(show, chosen) => self.show_lanes(show, chosen),
             LanesMsg::Look(first, rows, pixels) => {
                 let view = &mut self.lanes.view;
                 (view.first, view.rows, view.pixels) = (first, rows, pixels.max(1));
@@ -242,7 +246,7 @@ impl Host {
             LanesMsg::PeekAt(at) => self.peek(at),
             LanesMsg::Peek(None) => self.end_peek(),
             // What the page does by itself.
-            LanesMsg::ToggleFull | LanesMsg::Peek(Some(_)) | LanesMsg::PeekNow => {}
+            LanesMsg::Peek(Some(_)) | LanesMsg::PeekNow => {}
             LanesMsg::Choose(subject, at) => {
                 self.end_peek();
                 self.put_cursor_on(&subject);
@@ -269,9 +273,15 @@ impl Host {
         self.look_at_lanes();
     }
 
-    fn give_room(&mut self, room: Room) {
-        self.lanes.room = room;
-        if room == Room::Closed {
+    /// Whether they are in sight. Of a large cluster the page shows the log, as soon as it knows.
+    fn shows_lanes(&self) -> bool {
+        let is_large = self.views.board.board().totals.pods > MANY_PODS;
+        self.lanes.in_sight && (self.lanes.even_large || !is_large)
+    }
+
+    fn show_lanes(&mut self, show: bool, chosen: bool) {
+        (self.lanes.in_sight, self.lanes.even_large) = (show, chosen);
+        if !show {
             self.end_peek();
         }
     }

@@ -3,7 +3,8 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use taintlab_core::scenario::Scenario;
+use taintlab_core::scenario::{Scenario, ScenarioError};
+use taintlab_core::simulator::Simulator;
 use taintlab_core::slices::Sliced;
 use taintlab_manifest::{Diagnostic, Dropped, Import};
 
@@ -28,6 +29,9 @@ pub(super) struct Reading {
     objects: Objects,
     planned: Option<Objects>,
 }
+
+/// A scenario, and its cluster at the beginning.
+pub(super) type Placed = (Scenario, Result<Simulator, ScenarioError>);
 
 impl Host {
     /// Begins to read a text, or what was read last once more; `so_far` counts its objects.
@@ -55,8 +59,13 @@ impl Host {
         Reply::Read(Box::new(view))
     }
 
-    /// Puts what was read in place of everything, or of the cluster.
-    pub(super) fn replace_cluster(&mut self, own_release: bool) {
+    /// Begins to put what was read in place of everything, or of the cluster; `so_far` counts its
+    /// pods.
+    pub(super) fn begin_placing(
+        &mut self,
+        own_release: bool,
+        so_far: Rc<Cell<usize>>,
+    ) -> Option<(Sliced<Placed>, usize)> {
         let present = self.session.simulator().config().release;
         let like = self.session.timeline().start.clone();
         let scenario: Option<Scenario> = match self.reading.take() {
@@ -66,9 +75,13 @@ impl Host {
             }
             _ => None,
         };
-        if let Some(scenario) = scenario {
-            self.load(scenario);
-        }
+        let scenario = scenario?;
+        let pods = scenario.objects.pods.len();
+        let placing = async move {
+            let placed = scenario.simulator_in_slices(&|pods| so_far.set(pods)).await;
+            (scenario, placed)
+        };
+        Some((Sliced::new(placing), pods))
     }
 
     /// What adding what was read would do, object by object.

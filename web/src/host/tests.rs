@@ -18,7 +18,7 @@ use crate::view_models::about::About;
 use crate::view_models::board::density::{Density, Detail};
 use crate::view_models::board::patch::BoardPatch;
 use crate::view_models::board::{Board, BoardModel};
-use crate::view_models::lanes::{Chosen, ForecastState, Frame, LanesMsg, Room, Wanted};
+use crate::view_models::lanes::{Chosen, ForecastState, Frame, LanesMsg, Wanted};
 use crate::view_models::runs::{BranchMsg, CompareWith, Side, Until};
 use crate::view_models::selection::{PodGroup, Selection};
 use crate::view_models::warning_marks::WarningMarks;
@@ -158,7 +158,7 @@ fn page(slice: f64) -> Page {
 #[test]
 fn every_example_goes_there_and_back_as_bytes() {
     let mut page = page(1e9);
-    page.ask(Request::Lanes(LanesMsg::Room(Room::Part), false));
+    page.ask(Request::Lanes(LanesMsg::Show(true, true), false));
     page.ask(Request::Lanes(LanesMsg::Look(0, 30, 800), false));
     page.ask(Request::Warnings(Some(None)));
     for (name, _) in samples::all() {
@@ -352,7 +352,7 @@ fn bookmarks_change_nothing_of_what_is_looked_at() {
 /// The lanes of an example in sight, with its forecast.
 fn lanes_of(page: &mut Page, name: &str) {
     page.ask(example(name));
-    page.ask(Request::Lanes(LanesMsg::Room(Room::Part), false));
+    page.ask(Request::Lanes(LanesMsg::Show(true, true), false));
     page.ask(Request::Lanes(LanesMsg::Look(0, 30, 800), false));
 }
 
@@ -577,7 +577,7 @@ fn a_session_is_opened_in_slices_and_a_stopped_one_is_not() {
 fn a_peek_and_its_end_go_in_slices() {
     let mut page = page(0.0);
     page.ask(example("service-in-an-outage"));
-    page.ask(Request::Lanes(LanesMsg::Room(Room::Part), false));
+    page.ask(Request::Lanes(LanesMsg::Show(true, true), false));
     let (home, early) = (Timestamp::from_secs(300), Timestamp::from_secs(5));
     page.ask(Request::Seek(home));
     let known = page.host.session.known_rows().clone();
@@ -818,7 +818,7 @@ fn the_text_of_a_link_is_read_in_slices() {
     at_once.ask(Request::Read(text, "many".to_owned(), false));
     at_once.ask(Request::Replace(false));
     let Reply::Link(Ok(draft)) = at_once.ask(Request::Link(false)).0 else { panic!() };
-    let origin = Origin::Link("#1.packed".into(), draft.json.unwrap().into());
+    let origin = Origin::Link("#2.packed".into(), draft.json.unwrap().into());
     let (whole, _) = at_once.ask(Request::Stage(origin.clone()));
     let (staged, effects) = parted.ask(Request::Stage(origin.clone()));
     assert!(matches!(staged, Reply::Staged(Ok(_))));

@@ -32,7 +32,11 @@ pub(super) struct Visit {
 
 impl Host {
     /// Begins to make a session: it at its beginning, and the way to its moment.
-    pub(super) async fn begin_stage(origin: Origin) -> Result<(Box<Staging>, Way), String> {
+    /// `watch` is told how many pods are in place, and of how many.
+    pub(super) async fn begin_stage(
+        origin: Origin,
+        watch: &dyn Fn(usize, usize),
+    ) -> Result<(Box<Staging>, Way), String> {
         // What an earlier version of the page stored is written anew.
         let is_old = matches!(&origin, Origin::Saved(_, start) if start.len() == 0);
         let (mut hash, mut dropped) = (String::new(), String::new());
@@ -49,7 +53,7 @@ impl Host {
                 if !restored.dropped.is_empty() {
                     dropped = restored.dropped.to_string();
                 }
-                restored.begin()?
+                restored.begin(watch).await?
             }
             Origin::Link(fragment, inflated) => {
                 let parsed = link::parse(&fragment)?.ok_or("it is no link")?;

@@ -4,7 +4,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use taintlab_core::report::ReportOptions;
-use taintlab_core::scenario::Scenario;
+use taintlab_core::scenario::{Scenario, ScenarioError};
+use taintlab_core::simulator::Simulator;
 use taintlab_core::time::Span;
 
 use super::Host;
@@ -15,8 +16,19 @@ use crate::{embed, files, link, reporter};
 
 impl Host {
     pub(super) fn load(&mut self, scenario: Scenario) {
-        match self.session.load(scenario) {
-            Ok(()) => {
+        let placed = scenario.simulator();
+        self.put_in_place(scenario, placed);
+    }
+
+    /// The same with its cluster, if that could be put in place.
+    pub(super) fn put_in_place(
+        &mut self,
+        scenario: Scenario,
+        placed: Result<Simulator, ScenarioError>,
+    ) {
+        match placed {
+            Ok(simulator) => {
+                self.session.put_in_place(scenario, simulator);
                 self.story = None;
                 self.selection = None;
                 self.close_dialog();
@@ -42,12 +54,12 @@ impl Host {
         }
     }
 
-    /// A file, for a link would be too long.
+    /// A file, for a link would be too long. It is for others, so that also of work that was
+    /// imported with everything no more is in it than what the engine reads.
     pub(super) fn export_shared(&self, hide: bool) -> Reply {
-        let text = |session: &Session| files::export_as(session, files::ExportKind::Scenario).1;
         let text = match hide {
-            false => Ok(text(&self.session)),
-            true => self.hidden().map(|session| text(&session)),
+            false => files::shared_text(&self.session),
+            true => self.hidden().and_then(|session| files::shared_text(&session)),
         };
         Reply::Text(text.map(|text| ("scenario.yaml".to_owned(), text.into())))
     }

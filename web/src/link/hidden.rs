@@ -3,8 +3,10 @@
 //! Only fields that a run depends on are kept ([`FIELDS`]), so that what nobody thought of stays
 //! out. A name is replaced by the same one wherever it stands: in owner references, in commands, in
 //! labels that name nodes and zones. Labels stay as far as a selector asks for them, under other
-//! keys and values. Pods and ReplicaSets keep the rest of the name of their owner, which their
-//! controller looks at: `deployment-1-7d4b9c6f5-x2x8p`.
+//! keys and values. Pods and ReplicaSets are called after their owner, with numbers for hashes:
+//! `deployment-1-h1-p1`. UIDs are left out. Times count from another start, and those of more than an
+//! hour before are rounded to powers of two, so that nobody knows the cluster again by them. Owners
+//! that are none of Kubernetes' own say no kind.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,8 +15,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use taintlab_core::api::TIME_ANNOTATIONS;
 use taintlab_core::scenario::{Objects, Scenario, ScenarioMetadata};
+use taintlab_core::time::Time;
 
-use super::slim;
+use super::slim::slim;
 use crate::session::Edit;
 
 /// Fields of objects that are kept. What is a name in them is replaced.
@@ -34,12 +37,27 @@ const FIELDS: &str = "\
     requiredDuringSchedulingIgnoredDuringExecution resources restartCount restartPolicy \
     rollingUpdate selector spec startTime started status strategy suspend taints template \
     terminationGracePeriodSeconds timeAdded tolerationSeconds tolerations topologyKey \
-    topologySpreadConstraints type uid unhealthyPodEvictionPolicy unschedulable updateStrategy \
+    topologySpreadConstraints type unhealthyPodEvictionPolicy unschedulable updateStrategy \
     value values volumes weight whenUnsatisfiable";
 
-/// Labels whose key and value say nothing of whose cluster it is, besides those of Kubernetes.
+/// Labels whose key says nothing of whose cluster it is, besides those of Kubernetes.
 const KEPT_LABELS: [&str; 3] =
     ["pod-template-hash", "controller-revision-hash", "pod-template-generation"];
+
+/// Kinds of owners whose names say nothing of whose cluster it is.
+const OWNERS: [&str; 8] = [
+    "Deployment",
+    "ReplicaSet",
+    "ReplicationController",
+    "StatefulSet",
+    "DaemonSet",
+    "Job",
+    "CronJob",
+    "Node",
+];
+
+/// Times that lie no further back are told as they are: graces and timers may be under way.
+const RECENT: i64 = 3600;
 
 /// The session without its names, and without what is written for people: titles, notes.
 ///
@@ -49,11 +67,13 @@ pub(crate) fn hide_names(
     start: &Scenario,
     edits: &[Edit],
 ) -> Result<(Scenario, Vec<Edit>), String> {
-    let mut start = slim(start)?;
+    let mut start = slim(start, edits.iter().flat_map(|edit| &edit.commands))?;
     let mut edits = edits.to_vec();
     start.metadata = ScenarioMetadata::default();
     start.bookmarks.clear();
-    let mut hider = Hider::default();
+    let mut hider = Hider { start: start.start, ..Hider::default() };
+    // It begins when all do that do not say it.
+    start.start = None;
     let objects = as_json(&start.objects)?;
     let steps = as_json(&start.steps)?;
     let commands = as_json(&edits)?;
@@ -78,6 +98,8 @@ fn typed<T: DeserializeOwned>(value: Value) -> Result<T, String> {
 /// What has been replaced by what.
 #[derive(Default)]
 struct Hider {
+    /// When the session began.
+    start: Option<Time>,
     /// By kind, `node` or `ns`, and old name, with the namespace before it where there is one.
     names: BTreeMap<(String, String), String>,
     numbers: BTreeMap<String, usize>,
@@ -100,6 +122,46 @@ impl Hider {
         let new = format!("{kind}-{number}");
         self.names.insert(key, new.clone());
         new
+    }
+
+    /// The same in one word, for hashes: `h1`.
+    fn short(&mut self, kind: &str, old: &str) -> String {
+        self.name(kind, old).replace('-', "")
+    }
+
+    /// What follows the name of an owner: numbers of pods stay, hashes do not.
+    fn rest(&mut self, owner_kind: &str, key: &str, rest: &str) -> String {
+        if owner_kind == "deployment" {
+            return self.short("h", rest);
+        }
+        let is_numbered = ["statefulset", "job"].contains(&owner_kind);
+        let parts: Vec<String> = rest
+            .split('-')
+            .map(|part| match is_numbered && is_number(part) {
+                true => part.to_owned(),
+                false => self.short("p", key),
+            })
+            .collect();
+        parts.join("-")
+    }
+
+    /// A time that counts from another start.
+    fn time(&self, text: &str) -> Option<String> {
+        let time = Time::parse(text).ok()?;
+        let start = self.start.unwrap_or(Time::DEFAULT_START);
+        let age = start.unix_seconds().saturating_sub(time.unix_seconds());
+        if age <= RECENT {
+            let new = Time::DEFAULT_START.unix_seconds().saturating_sub(age);
+            let new = Time::from_unix_seconds(new).to_string();
+            // With its fractions of a second.
+            let fraction = text.get(19..).unwrap_or("Z");
+            return Some(format!("{}{fraction}", new.get(..19).unwrap_or_default()));
+        }
+        let rounded = 1_i64.checked_shl(age.ilog2()).unwrap_or(age);
+        Some(
+            Time::from_unix_seconds(Time::DEFAULT_START.unix_seconds().saturating_sub(rounded))
+                .to_string(),
+        )
     }
 
     /// Kubernetes' own namespaces keep their names.
@@ -149,7 +211,8 @@ impl Hider {
                     owner,
                     guess.as_ref().map(|(k, n)| (k.as_str(), n.as_str())),
                 );
-                format!("{owner}-{rest}")
+                let rest = rest.to_owned();
+                format!("{owner}-{}", self.rest(owner_kind, &key.1, &rest))
             }
             None => self.name(kind, &key.1),
         };
@@ -311,7 +374,9 @@ impl Hider {
         let text = |path: &str| object.pointer(path).and_then(Value::as_str).map(str::to_owned);
         let namespace = text("/metadata/namespace").unwrap_or_default();
         let name = text("/metadata/name").unwrap_or_default();
-        let owner = text("/metadata/ownerReferences/0/kind").map(|kind| kind.to_lowercase());
+        let owner = text("/metadata/ownerReferences/0/kind");
+        let owner = owner.filter(|kind| OWNERS.contains(&kind.as_str()) && kind != "Node");
+        let owner = owner.map(|kind| kind.to_lowercase());
         let owner = owner.zip(text("/metadata/ownerReferences/0/name"));
         let new = match kind {
             "node" | "lease" => self.node(&name),
@@ -349,9 +414,7 @@ impl Hider {
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return,
         };
         map.retain(|key, _| FIELDS.split_whitespace().any(|field| field == key));
-        let is_owner = map.contains_key("controller");
         let is_expression = map.contains_key("values");
-        let own_kind = map.get("kind").and_then(Value::as_str).unwrap_or_default().to_lowercase();
         let label = map.get("key").and_then(Value::as_str).unwrap_or_default().to_owned();
         for (key, value) in map.iter_mut() {
             match (key.as_str(), &mut *value) {
@@ -365,10 +428,11 @@ impl Hider {
                 ("priorityClassName", Value::String(name)) if !name.starts_with("system-") => {
                     *name = self.name("priority", name);
                 }
-                ("name", Value::String(name)) if is_owner => {
-                    let guess = self.owner_of(&own_kind, namespace, name);
-                    let owner = guess.as_ref().map(|(kind, name)| (kind.as_str(), name.as_str()));
-                    *name = self.owned(&own_kind, namespace, name, owner);
+                ("ownerReferences", Value::Array(owners)) => {
+                    owners.iter_mut().for_each(|owner| self.owner(owner, namespace));
+                }
+                (_, Value::String(text)) if text.len() >= 20 && self.time(text).is_some() => {
+                    *text = self.time(text).unwrap_or_default();
                 }
                 ("name", Value::String(name)) => *name = self.name("container", name),
                 ("labels" | "matchLabels" | "nodeSelector", labels) => self.labels(labels),
@@ -392,6 +456,27 @@ impl Hider {
                 (_, value) => self.fields(value, namespace),
             }
         }
+    }
+
+    /// A reference to an owner.
+    fn owner(&mut self, owner: &mut Value, namespace: &str) {
+        let Value::Object(map) = owner else { return };
+        map.remove("uid");
+        let text = |key: &str| map.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (kind, name) = (text("kind"), text("name"));
+        let new = if kind == "Node" {
+            self.node(&name)
+        } else if OWNERS.contains(&kind.as_str()) {
+            let kind = kind.to_lowercase();
+            let guess = self.owner_of(&kind, namespace, &name);
+            let owner = guess.as_ref().map(|(kind, name)| (kind.as_str(), name.as_str()));
+            self.owned(&kind, namespace, &name, owner)
+        } else {
+            map.insert("apiVersion".to_owned(), "example.com/v1".into());
+            map.insert("kind".to_owned(), "Owner".into());
+            self.name("owner", &format!("{kind}/{name}"))
+        };
+        map.insert("name".to_owned(), new.into());
     }
 
     /// A taint, or a toleration: keys of Kubernetes stay.
@@ -432,9 +517,8 @@ impl Hider {
             _ if key.ends_with("/zone") => self.name("zone", value),
             _ if key.ends_with("/region") => self.name("region", value),
             "kubernetes.io/os" | "kubernetes.io/arch" => value.to_owned(),
-            _ if KEPT_LABELS.contains(&key) || value.is_empty() || is_number(value) => {
-                value.to_owned()
-            }
+            _ if value.is_empty() || is_number(value) => value.to_owned(),
+            _ if KEPT_LABELS.contains(&key) => self.short("h", value),
             _ => self.name("value", value),
         }
     }

@@ -1,5 +1,9 @@
 //! Links, with the deflating of a library in place of the browser's.
 
+#[expect(unreachable_pub, reason = "it belongs to the tests of the whole, which share it")]
+#[path = "../../../tests/src/marked.rs"]
+mod marked;
+
 use std::collections::BTreeSet;
 
 use miniz_oxide::deflate::compress_to_vec;
@@ -13,6 +17,7 @@ use taintlab_core::simulator::HealthPassTime;
 use taintlab_core::slices::at_once;
 
 use super::*;
+use crate::session::Row;
 
 /// The fragment of a session's link.
 fn fragment(session: &Session, selection: Option<&Selection>) -> String {
@@ -58,7 +63,8 @@ fn assert_same(session: &Session, selection: Option<&Selection>) {
     assert!(!differs(&again.session, &again.hash), "{link}");
     assert_eq!(again.session.now(), session.now());
     // All of them would say too much of a failure.
-    let other = again.session.rows().iter().zip(session.rows()).find(|(new, old)| new != old);
+    let (new, old) = (again.session.rows().iter(), session.rows().iter());
+    let other = new.zip(old).find(|(new, old)| without_uid(new) != without_uid(old));
     assert_eq!(other, None, "{link}");
     assert_eq!(again.session.rows().len(), session.rows().len(), "{link}");
     assert_eq!(again.selection.as_ref(), selection);
@@ -67,6 +73,17 @@ fn assert_same(session: &Session, selection: Option<&Selection>) {
     assert_eq!(new.bookmarks, old.bookmarks);
     // Once more, it is the same link.
     assert_eq!(fragment(&again.session, selection), link);
+}
+
+/// What a row says besides UIDs, of which a link keeps the order.
+fn without_uid(row: &Row) -> String {
+    let said = format!("{row:?}");
+    let mut parts = said.split("uid: \"");
+    let mut text = parts.next().unwrap().to_owned();
+    for part in parts {
+        text += part.split_once('"').unwrap().1;
+    }
+    text
 }
 
 /// Notes and values as people write them, with what an address or JSON has to escape.
@@ -356,7 +373,8 @@ fn a_broken_link_says_what_is_broken() {
         fragment(&Session::new(own).unwrap(), None)
     };
     let pack = |json: &str| format!("#1.{}", text::base64(&compress_to_vec(json.as_bytes(), 6)));
-    let long = format!("#1.{}", "A".repeat(MOST_ENCODED + 1));
+    let pack2 = |json: &str| format!("#2.{}", text::base64(&compress_to_vec(json.as_bytes(), 6)));
+    let long = format!("#2.{}", "A".repeat(MOST_ENCODED + 1));
     let bomb = pack(&" ".repeat(MOST_INFLATED + 1));
     for (link, reason) in [
         ("#s=no-such-thing", "no example is called `no-such-thing`"),
@@ -365,7 +383,9 @@ fn a_broken_link_says_what_is_broken() {
         ("#s=three-effects&colour=red", "`colour` means nothing in a link"),
         ("#s=three-effects&control-plane=maybe", "write `true` or `false`"),
         ("#s=three-effects&--no-such-flag=1", "no-such-flag"),
-        ("#2.AAAA", "it has format 2"),
+        ("#3.AAAA", "it has format 3"),
+        ("#2.", "nothing stands after"),
+        ("#2.%%%zzzz", "character 1, `%`, is not valid"),
         ("#1.", "nothing stands after"),
         ("#1.a*b", "character 2, `*`, is not valid"),
         ("#d=", "nothing stands after"),
@@ -375,6 +395,9 @@ fn a_broken_link_says_what_is_broken() {
         (&packed_file("{apiVersion: taintlab/v1, kind: Scenario, objects: 5}"), "objects"),
         (long.as_str(), "16384 is the most"),
         (bomb.as_str(), "limit"),
+        (&pack2("{\"s\":{\"objects\":{\"nodes\":[]}}}"), "a list of objects"),
+        (&pack2("\u{1}"), "is not known"),
+        (&pack2("{}"), "its `s`, the cluster, is missing"),
         (&pack("7"), "what is packed in it"),
         (&pack("{}"), "its `s`, the cluster, is missing"),
         (&pack("{\"s\":{\"kind\":\"Pod\"}}"), "Pod"),
@@ -397,6 +420,7 @@ fn links_of_every_format_are_read() {
     let why = "Why 345 seconds and not 300?";
     for (link, title, edits, selection) in [
         (include_str!("fixtures/1.txt"), "Fixture", 1, worker()),
+        (include_str!("fixtures/2.txt"), "Fixture", 1, worker()),
         (include_str!("fixtures/1-example.txt"), why, 1, worker()),
         // A scenario file: what is done in it are its steps.
         (include_str!("fixtures/d.txt"), "Fixture of a file", 0, None),
@@ -430,6 +454,7 @@ const SECRET: &str = "
 apiVersion: taintlab/v1
 kind: Scenario
 metadata: {title: Of acme}
+start: 2026-01-01T00:00:00Z
 kubernetes:
   descheduler: {excludedTaints: [acme.com/gpu=acme, acme.com/other]}
   autoscaler:
@@ -447,7 +472,12 @@ objects:
         topology.kubernetes.io/zone: acme-zone}
       annotations: {acme.com/note: hello}
     spec: {taints: [{key: acme.com/gpu, value: acme, effect: NoSchedule}]}
-  - metadata: {name: acme-node-b, labels: {disk: acme-ssd}}
+  - metadata:
+      name: acme-node-b
+      uid: acme-uid
+      creationTimestamp: 2025-03-04T05:06:07Z
+      labels: {disk: acme-ssd}
+      ownerReferences: [{apiVersion: karpenter.sh/v1, kind: NodeClaim, name: acme-claim, uid: u}]
   pods:
   - metadata:
       name: acme-web-0
@@ -464,6 +494,15 @@ objects:
       volumes: [{name: acme-v, secret: {secretName: acme-s}}]
   - metadata: {name: acme-bare, namespace: acme-shop}
     spec: {nodeName: acme-node-b}
+  - metadata:
+      name: acme-api-7d4b9c6f5-x2x8p
+      namespace: acme-shop
+      uid: acme-uid-2
+      creationTimestamp: 2025-03-04T05:06:07Z
+      labels: {app: acme-api, pod-template-hash: 7d4b9c6f5}
+      ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: acme-api-7d4b9c6f5,
+        uid: acme-uid-3, controller: true}]
+    spec: {nodeName: acme-node-b}
   workloads:
   - apiVersion: apps/v1
     kind: StatefulSet
@@ -474,6 +513,30 @@ objects:
       template:
         metadata: {labels: {app: acme-web}}
         spec: {containers: [{name: acme-app, image: acme.com/web}]}
+  - apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: acme-api, namespace: acme-shop, uid: acme-uid-4}
+    spec:
+      replicas: 1
+      selector: {matchLabels: {app: acme-api}}
+      template:
+        metadata: {labels: {app: acme-api}}
+        spec: {containers: [{name: acme-app, image: acme.com/api}]}
+  - apiVersion: apps/v1
+    kind: ReplicaSet
+    metadata:
+      name: acme-api-7d4b9c6f5
+      namespace: acme-shop
+      uid: acme-uid-3
+      labels: {app: acme-api, pod-template-hash: 7d4b9c6f5}
+      ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: acme-api, uid: acme-uid-4,
+        controller: true}]
+    spec:
+      replicas: 1
+      selector: {matchLabels: {app: acme-api, pod-template-hash: 7d4b9c6f5}}
+      template:
+        metadata: {labels: {app: acme-api, pod-template-hash: 7d4b9c6f5}}
+        spec: {containers: [{name: acme-app, image: acme.com/api}]}
   budgets:
   - metadata: {name: acme-budget, namespace: acme-shop}
     spec: {minAvailable: 1, selector: {matchLabels: {app: acme-web}}}
@@ -499,11 +562,18 @@ fn hidden_names_are_in_no_link_and_everything_still_fits() {
     let (start, hidden) = hide_names(&scenario, &edits).unwrap();
     let until = Timestamp::from_secs(500);
     let session = Session::resume(start, hidden, until).unwrap();
-    let json = write(&session, None).unwrap().json.unwrap();
-    assert!(!json.contains("acme"), "{json}");
-    for wanted in ["node-1", "node-2", "statefulset-1-0", "ns-1", "budget-1", "pod-1", "zone-1"] {
+    assert!(!written(&session).contains("acme"));
+    let json = serde_json::to_string(&*session.timeline().start).unwrap();
+    let told = ["acme", "7d4b9c6f5", "x2x8p", "NodeClaim", "karpenter", "2025-03", "2026-01"];
+    for word in told {
+        assert!(!json.contains(word), "{word}: {json}");
+    }
+    for wanted in
+        ["node-1", "node-2", "statefulset-1-0", "ns-1", "budget-1", "pod-1", "zone-1", "owner-1"]
+    {
         assert!(json.contains(wanted), "{wanted}: {json}");
     }
+    assert!(json.contains("\"deployment-1-h1-p1\""), "{json}");
     // The same happens, under other names: what matches what has not changed.
     let before = Session::resume(scenario, edits, until).unwrap();
     let shape = |session: &Session| -> Vec<(Timestamp, String)> {
@@ -521,6 +591,11 @@ fn hidden_names_are_in_no_link_and_everything_still_fits() {
     assert_same(&session, None);
 }
 
+/// What is packed in a link, with whole words.
+fn written(session: &Session) -> String {
+    words::lengthen(&write(session, None).unwrap().json.unwrap()).unwrap()
+}
+
 #[test]
 fn secrets_are_in_no_link() {
     let read = files::read(SECRET, "secret", true);
@@ -534,11 +609,39 @@ fn secrets_are_in_no_link() {
     let pod = read.pods.into_iter().next().unwrap();
     assert!(serde_json::to_string(&pod).unwrap().contains("acme-typed"), "it was kept");
     session.apply(vec![Command::CreatePod(pod)]).unwrap();
-    let json = write(&session, None).unwrap().json.unwrap();
+    let json = written(&session);
     assert!(json.contains("typed"), "{json}");
     for secret in ["YWNtZQ", "acme-data", "acme-secret", "acme-typed", "acme-argument"] {
         assert!(!json.contains(secret), "{secret}: {json}");
     }
+}
+
+/// Also of a cluster that was imported with everything.
+#[test]
+fn nothing_but_what_enters_is_in_a_link_and_no_name_in_a_hidden_one() {
+    let marked = marked::Marked::cluster();
+    let read = files::read(&marked.text(), "marked", true);
+    let files::Content::Objects(read) = read.content else { panic!() };
+    let start = read.into_scenario(Scenario::default());
+    let entering: BTreeSet<&str> =
+        include_str!("../../../tests/fields/entering.txt").lines().collect();
+    let session = Session::new(start.clone()).unwrap();
+    let link = written(&session);
+    let found = marked.found_in(&link);
+    assert!(found.len() > 100, "{found:?}");
+    assert!(found.is_subset(&entering), "{:?}", found.difference(&entering));
+    let file = files::shared_text(&session).unwrap();
+    assert!(marked.found_in(&file).is_subset(&entering));
+
+    let (start, edits) = hide_names(&start, &[]).unwrap();
+    assert!(edits.is_empty());
+    let link = written(&Session::new(start).unwrap());
+    let told = |field: &&&str| {
+        let last = field.rsplit('.').next().unwrap_or_default().to_lowercase();
+        ["name", "uid", "key", "image", "namespace"].iter().any(|end| last.ends_with(end))
+    };
+    let found = marked.found_in(&link);
+    assert_eq!(found.iter().filter(told).collect::<Vec<_>>(), Vec::<&&str>::new());
 }
 
 /// Names of the sample are replaced, and what its controllers do stays the same.

@@ -40,6 +40,7 @@ impl PodView {
         let state = self.state;
         match (state.verdict, state.health) {
             (PodVerdict::Stuck, _) => "stuck",
+            (PodVerdict::Orphaned, _) => "orphaned",
             (PodVerdict::Evicted, _) => "evicted",
             (PodVerdict::Counting, _) if state.timer.is_some_and(|it| it.never_ends()) => "never",
             (_, PodHealth::Ready) => "",
@@ -94,6 +95,17 @@ impl NodeView {
     /// Whether it exists and its condition `Ready` is `True`.
     pub(crate) fn is_ready(&self) -> bool {
         self.exists && self.ready == ConditionStatus::True
+    }
+
+    /// Whether nothing happens on it that somebody would look for.
+    pub(crate) fn is_fine(&self) -> bool {
+        let well = self.counts.health(PodHealth::Ready) + self.counts.health(PodHealth::Succeeded);
+        self.is_ready()
+            && self.unreachable.is_none()
+            && self.gone_count == 0
+            && !self.taints.iter().any(Taint::is_no_execute)
+            && self.counts.verdict(PodVerdict::Stays) == self.pod_count
+            && well == self.pod_count
     }
 
     /// As in the column STATUS of `kubectl get nodes`.
@@ -156,6 +168,27 @@ pub(crate) struct Board {
     pub(crate) pending: Vec<Rc<PodView>>,
     /// How many there are.
     pub(crate) totals: Totals,
+}
+
+/// A board of fewer nodes than these is in sight as a whole.
+const FEW_NODES: usize = 5;
+
+impl Board {
+    /// Whether something happens on a board that is larger than what is in sight, so that nodes
+    /// on which nothing does are folded.
+    pub(crate) fn folds(&self) -> bool {
+        let counts = &self.totals.counts;
+        let happens = PodVerdict::ALL
+            .into_iter()
+            .any(|verdict| verdict != PodVerdict::Stays && counts.verdict(verdict) > 0);
+        let lost = || {
+            self.zones
+                .iter()
+                .flat_map(|zone| &zone.nodes)
+                .any(|node| node.exists && (!node.is_ready() || node.unreachable.is_some()))
+        };
+        self.totals.nodes >= FEW_NODES && (happens || lost())
+    }
 }
 
 /// The key of the zone of pods whose node does not exist.
@@ -262,7 +295,15 @@ impl BoardModel {
             }
             return nodes;
         }
-        for key in &touched.pods {
+        // Pods of a node that was deleted, or created again, are in another state.
+        let cluster = simulator.cluster();
+        let other = touched.nodes.iter().filter(|name| {
+            let there = cluster.get_node(name.as_str()).is_some();
+            self.nodes.get(*name).is_some_and(|node| node.exists != there)
+        });
+        let other = other.flat_map(|name| cluster.pods_of(name.as_str())).map(|(key, _)| key);
+        let pods: BTreeSet<&PodKey> = touched.pods.iter().chain(other).collect();
+        for key in pods {
             if let Some(old) = self.pods.get(key) {
                 nodes.insert(old.node.as_str().into());
             }

@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
-use taintlab_core::time::{SECOND, Timestamp};
+use taintlab_core::time::Timestamp;
 
 use super::display::{self, Category};
-use crate::session::{Row, RowKind, Session};
-use crate::text::count;
+use crate::session::{MarkKind, Row, RowKind, Session};
+use crate::text::{at, count};
 
-/// What happened until now: changes, Kubernetes' events and bookmarks in the order of time, then
-/// how it stands.
+/// The changes, Kubernetes' events and bookmarks until now in the order of time, then the outcome.
+/// Events of a start without trouble are only counted.
 pub(crate) fn markdown(session: &Session) -> String {
     let start = &session.timeline().start;
     let simulator = session.simulator();
@@ -33,23 +33,36 @@ pub(crate) fn markdown(session: &Session) -> String {
     let now = session.now();
     let noted = start.bookmarks.iter().filter(|it| it.at.timestamp() <= now && !it.note.is_empty());
     let mut noted = noted.peekable();
-    for row in session.rows().iter() {
+    let rows = session.rows();
+    let quiet = rows.iter().take_while(|row| is_quiet(row)).count();
+    // A run in which nothing else happens is told whole.
+    let quiet = if quiet < rows.len() { quiet } else { 0 };
+    let events = rows.iter().take(quiet).filter(|row| words(row).is_some()).count();
+    if events > 0 {
+        line(format!("{} of the start left out.\n", count(events, "event")));
+    }
+    for row in rows.iter().skip(quiet) {
         while let Some(note) = noted.next_if(|note| note.at.timestamp() < row.at) {
-            line(format!("- at {}: *{}*", time(note.at.timestamp()), note.note));
+            line(format!("- at {}: *{}*", at(note.at.timestamp()), note.note));
         }
         if let Some(words) = words(row) {
-            line(format!("- at {}: {words}", time(row.at)));
+            line(format!("- at {}: {words}", at(row.at)));
         }
     }
     for note in noted {
-        line(format!("- at {}: *{}*", time(note.at.timestamp()), note.note));
+        line(format!("- at {}: *{}*", at(note.at.timestamp()), note.note));
     }
     let evicted = session.gone().iter().filter(|gone| gone.evicted.is_some()).count();
-    line(format!("\nAt {}: {} evicted and gone.", time(now), count(evicted, "pod")));
+    line(format!("\nAt {}: {} evicted and gone.", at(now), count(evicted, "pod")));
     if let Some(outcome) = simulator.outcome() {
         line(format!("\n{outcome}"));
     }
     text
+}
+
+/// Whether a row tells of a healthy cluster that starts: no change, no `Warning`, no eviction.
+fn is_quiet(row: &Row) -> bool {
+    matches!(display::row(row).type_, "Normal" | "Fact") && row.kind.mark() != MarkKind::Eviction
 }
 
 /// A row that belongs into a report: what was done, and what a cluster's own events say.
@@ -63,28 +76,5 @@ fn words(row: &Row) -> Option<String> {
         (Category::Change, RowKind::Happened(_)) | (Category::Fact, _) => None,
         (Category::Change, _) => Some(format!("**{}**", text.message)),
         (Category::Event, _) => Some(format!("{object}{}: {}", text.reason, text.message)),
-    }
-}
-
-/// `0:50`, `5:50`, `1:02:03.5`.
-fn time(at: Timestamp) -> String {
-    let tenths = at.as_nanos() / (SECOND / 10);
-    let (seconds, tenth) = (tenths / 10, tenths % 10);
-    let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
-    let tenth = if tenth == 0 { String::new() } else { format!(".{tenth}") };
-    match hours {
-        0 => format!("{minutes}:{seconds:02}{tenth}"),
-        hours => format!("{hours}:{minutes:02}:{seconds:02}{tenth}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_those_of_a_stopwatch() {
-        assert_eq!(time(Timestamp::from_secs(50)), "0:50");
-        assert_eq!(time(Timestamp::from_millis(3_723_500)), "1:02:03.5");
     }
 }

@@ -82,6 +82,8 @@ impl InspectedPods {
 pub(crate) struct Overview {
     /// This is the sample cluster, and nobody has done anything.
     pub(crate) is_first_minute: bool,
+    /// Somebody has done something, or let time pass.
+    pub(crate) tried: bool,
     /// How many there are of what.
     pub(crate) totals: Totals,
     /// What the scenario expects, and what has come of it until now.
@@ -309,10 +311,9 @@ fn overview(session: &Session, model: &BoardModel) -> Overview {
         });
         outcomes.collect()
     };
-    let is_first_minute = start.metadata.name == SAMPLE
-        && session.timeline().log.is_empty()
-        && session.now() == Timestamp::ZERO;
-    Overview { is_first_minute, totals: model.board().totals, outcomes }
+    let tried = !session.timeline().log.is_empty() || session.now() > Timestamp::ZERO;
+    let is_first_minute = start.metadata.name == SAMPLE && !tried;
+    Overview { is_first_minute, tried, totals: model.board().totals, outcomes }
 }
 
 #[cfg(test)]

@@ -23,25 +23,11 @@ const SHORTEST: u64 = SECOND / 100;
 /// The axis is at least this long.
 const LEAST: u64 = 60 * SECOND;
 
-/// How much room the lanes take.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Room {
-    /// Their name alone.
-    #[default]
-    Closed,
-    /// A part of the lower half.
-    Part,
-    /// All of the height, in place of the board.
-    Full,
-}
-
 /// What somebody does with the lanes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum LanesMsg {
-    /// Give them that much room.
-    Room(Room),
-    /// Give them all of the height, or hide them.
-    ToggleFull,
+    /// They are in sight, or no longer; also those of a large cluster, if somebody chose them.
+    Show(bool, bool),
     /// So many rows are wanted from that one on, three times as many as are in sight; the tracks are
     /// so many pixels wide.
     Look(usize, usize, u32),

@@ -105,7 +105,7 @@ impl PodGroup {
         let PodState { verdict, health, .. } = state;
         let is_going = matches!(verdict, PodVerdict::Terminating | PodVerdict::Stuck);
         match self {
-            Self::Verdict(wanted) => verdict == wanted,
+            Self::Verdict(wanted) => verdict == wanted && !state.waits_for_a_node(),
             Self::Health(wanted) => health == wanted,
             Self::Outcome(OutcomeKind::Evictions) => is_going || verdict == PodVerdict::Evicted,
             Self::Outcome(OutcomeKind::Stuck) => verdict == PodVerdict::Stuck,

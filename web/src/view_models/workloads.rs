@@ -1,5 +1,6 @@
 //! The workloads: how each fares, and how it fared.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use taintlab_core::api::{Workload, WorkloadKey};
@@ -48,14 +49,18 @@ impl WorkloadsModel {
         if !simulator.config().control_plane {
             return None;
         }
-        let of_nobody = simulator.cluster().workloads().filter(|(_, w)| w.owner().is_none());
-        let mut shown: Vec<_> = of_nobody.collect();
-        let more = shown.len().saturating_sub(MOST);
-        if more > 0 {
+        let cluster = simulator.cluster();
+        let of_nobody = || cluster.workloads().filter(|(_, w)| w.owner().is_none());
+        let mut shown: Vec<_> = of_nobody().take(MOST + 1).collect();
+        let mut more = 0;
+        if shown.len() > MOST {
+            more = of_nobody().count() - MOST;
             // Of many, those that lack pods must not be among the others.
-            let whole = |key| simulator.workload_view(key).is_none_or(|v| v.ready >= v.desired);
-            shown.sort_by_cached_key(|(key, _)| whole(*key));
-            shown.truncate(MOST);
+            let lacking: BTreeSet<_> = simulator.workloads_lacking_pods().collect();
+            let known = lacking.iter().filter_map(|key| Some((*key, cluster.get_workload(key)?)));
+            let first = known.filter(|(_, workload)| workload.owner().is_none());
+            let others = of_nobody().filter(|(key, _)| !lacking.contains(key));
+            shown = first.chain(others).take(MOST).collect();
         }
         let tracks: Vec<_> = shown
             .into_iter()

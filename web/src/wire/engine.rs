@@ -191,10 +191,7 @@ structs! {
         severity, file, line, column, path, message, object, consequence, help,
     }
     DiagnosedObject { kind, namespace, name, left_out }
-    Dropped {
-        env_values, secrets, config_maps, commands, values, passwords, annotations, last_applied,
-        termination_messages, documents, statuses, managed_fields,
-    }
+    Dropped { fields, annotations, credentials }
     DetectedRelease { release, newest, known, versions, unreported }
     NodeStatus {
         node, kubelet_runs, power, network_cut, unreachable, lease_renewed_at, status_posted_at,
@@ -216,7 +213,7 @@ structs! {
 }
 
 enums! {
-    PodVerdict { Stays, Counting, Terminating, Stuck, Evicted, Gone }
+    PodVerdict { Stays, Orphaned, Counting, Terminating, Stuck, Evicted, Gone }
     PodHealth { Pending, Unschedulable, Starting, Ready, NotReady, Failed, Succeeded }
     UnreachableCause { KubeletStopped, NodeOff, NetworkCut, ZoneNetworkCut }
     WarningCode {

@@ -15,6 +15,7 @@ use crate::session::{Gone, MarkKind, StartChange, StartSettings};
 use crate::view_models::board::density::{Density, Detail};
 use crate::view_models::board::patch::{BoardPatch, ZonePatch};
 use crate::view_models::board::{NodeView, PodView, Totals, ZoneView};
+use crate::view_models::caption::Caption;
 use crate::view_models::console::{Drain, Entry, Outcome, Printed};
 use crate::view_models::display::{Category, RowText};
 use crate::view_models::import_report::{
@@ -26,7 +27,7 @@ use crate::view_models::inspector_model::{
 };
 use crate::view_models::lanes::{
     Chosen, ChosenArea, ForecastState, Frame, LaneBar, LaneRow, LanesMsg, LanesView, LanesWindow,
-    Move, Picture, Room, Wanted,
+    Move, Picture, Wanted,
 };
 use crate::view_models::log::{LogRow, LogView, LogWanted};
 use crate::view_models::runs::{BranchMsg, CompareWith, Compared, Side, Until};
@@ -63,7 +64,8 @@ structs! {
         clock, work, selected, board, marked, warnings, inspector, timeline, workloads, log, lanes,
         console, compared, kept, start, long_start,
     }
-    ClockView { now, home, reached, peeks, wall_clock, next, rest }
+    ClockView { now, home, reached, peeks, wall_clock, next, rest, caption }
+    Caption { text, about }
     WorkView {
         start, title, cluster, release, node_lifecycle, flags, health_pass, kubelets, descheduler,
         autoscaler, options, can_undo, can_redo, branch, branches, breakpoints, story, hidden,
@@ -74,7 +76,7 @@ structs! {
     WarningView { warning, more }
     Notice { id, error, text, action }
     Draft { clear, json, contents }
-    SavedWork { title, can_undo, edits, branches }
+    SavedWork { title, done, can_undo, edits, branches }
     Gone { pod, node, at, evicted, bare }
     StartSettings {
         release, flags, node_lifecycle, health_pass, kubelets, descheduler, autoscaler,
@@ -104,7 +106,7 @@ structs! {
     InspectedPods { group, pods, gone, total }
     InspectedResources { view, signals, flags, release, now }
     InspectedZone { key, rates, now }
-    Overview { is_first_minute, totals, outcomes }
+    Overview { is_first_minute, tried, totals, outcomes }
     Chosen { subject, text, forecast, causes }
     ChosenArea { objects, area, only_record, place }
     Frame { rows, time }
@@ -171,7 +173,7 @@ enums! {
         Zone(zone), Workload(track, pods),
     }
     LanesMsg {
-        Room(room), ToggleFull, Look(first, rows, pixels), Zoom(by, around), Pan(by),
+        Show(show, chosen), Look(first, rows, pixels), Zoom(by, around), Pan(by),
         Range(from, to), Fit, Filter(text), ToggleChanged, Fold(subject), FoldAll(fold),
         Pin(subject), PinHere, Move(to), Go, Peek(at), PeekNow, PeekAt(at), Choose(subject, at),
         Area(frame), AreaHere(ends), Picture(picture), Forecast(on),
@@ -179,7 +181,6 @@ enums! {
     Move { Up, Down, PageUp, PageDown, First, Last, Earlier, Later }
     ForecastState { Done, Runs(part), Stopped }
     Picture { Svg, Png }
-    Room { Closed, Part, Full }
     BranchMsg { Fork, Switch(id), Rename(id, name), Delete(id) }
     Until { Run(line), Back(line), Stop(line), Pass(index) }
     PodGroup { Verdict(verdict), Health(health), Outcome(outcome) }

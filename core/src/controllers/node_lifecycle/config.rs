@@ -32,8 +32,16 @@ pub struct NodeLifecycleConfig {
     pub enable_taint_manager: bool,
     /// `--pod-eviction-timeout` (to 1.26): how long the legacy path waits.
     pub pod_eviction_timeout: Duration,
-    /// How long a health pass takes to write the status of a node, or of as many as it writes
-    /// [beside one another](KubernetesRelease::node_health_workers); no flag.
+    /// `--kube-api-qps`: how many requests a second the controller's client sends once its burst is
+    /// spent; a negative rate throttles nothing, and 0 is client-go's default of 5. It counts
+    /// unless [`write_time`](Self::write_time) is zero.
+    pub kube_api_qps: f32,
+    /// `--kube-api-burst`: how many requests the client sends at once; 0 is client-go's default of
+    /// 10.
+    pub kube_api_burst: i32,
+    /// How long a health pass takes to write the status of a node or of a pod; as many nodes as
+    /// there are [workers](KubernetesRelease::node_health_workers) are looked at beside one
+    /// another. Zero throttles no request either. No flag.
     pub write_time: Duration,
     /// `--controllers`: `*` for all, `NAME` to switch one on, `-NAME` to switch it off.
     pub controllers: Vec<String>,
@@ -61,6 +69,8 @@ impl NodeLifecycleConfig {
             unhealthy_zone_threshold: 0.55,
             enable_taint_manager: true,
             pod_eviction_timeout: Duration::from_secs(300),
+            kube_api_qps: 20.0,
+            kube_api_burst: 30,
             write_time: Duration::ZERO,
             controllers: Vec::from(["*".into()]),
         }
@@ -98,6 +108,22 @@ impl NodeLifecycleConfig {
     ) -> impl Iterator<Item = (&'static str, String)> {
         let flags = FLAGS.iter().filter(move |flag| flag.exists(release));
         flags.map(|flag| (flag.name, (flag.get)(self)))
+    }
+
+    /// How long the controller's client takes for all requests about so many nodes that are lost
+    /// with so many pods, once its burst is spent: a status, an Event and two taints for each node,
+    /// and a status and an Event for each pod.
+    #[must_use]
+    pub fn client_time(&self, nodes: usize, pods: usize) -> Duration {
+        let (qps, burst) = (f64::from(self.kube_api_qps), self.kube_api_burst);
+        let requests = nodes.saturating_mul(6).saturating_add(pods.saturating_mul(2));
+        let over = requests.saturating_sub(usize::try_from(burst).unwrap_or_default());
+        let over = u32::try_from(over).unwrap_or(u32::MAX);
+        if qps < 0.0 {
+            return Duration::ZERO;
+        }
+        let qps = if qps > 0.0 { qps } else { f64::from(super::flow::DEFAULT_QPS) };
+        Duration::try_from_secs_f64(f64::from(over) / qps).unwrap_or(Duration::MAX)
     }
 
     /// Whether `--controllers` switches the node lifecycle controller on.
@@ -182,6 +208,8 @@ const FLAGS: &[Flag] = &[
     ),
     flag!("pod-eviction-timeout", true, |c| c.pod_eviction_timeout, print_duration, read_duration),
     flag!("enable-taint-manager", true, |c| c.enable_taint_manager, bool::to_string, read_bool),
+    flag!("kube-api-qps", false, |c| c.kube_api_qps, f32::to_string, read_qps),
+    flag!("kube-api-burst", false, |c| c.kube_api_burst, i32::to_string, read_burst),
     flag!("controllers", false, |c| c.controllers, print_list, read_controllers),
 ];
 
@@ -224,6 +252,20 @@ fn read_size(_: KubernetesRelease, text: &str) -> Result<i32, String> {
     number
         .filter(|number| *number >= 0)
         .ok_or_else(|| "a whole number of nodes from 0 to 2147483647, for example `50`".into())
+}
+
+fn read_qps(_: KubernetesRelease, text: &str) -> Result<f32, String> {
+    let number: Option<f32> = text.trim().parse().ok();
+    number.filter(|number| number.is_finite()).ok_or_else(|| {
+        "a number of requests per second, for example `20`; below 0 for no limit".into()
+    })
+}
+
+fn read_burst(_: KubernetesRelease, text: &str) -> Result<i32, String> {
+    let number: Option<i32> = text.trim().parse().ok();
+    number
+        .filter(|number| *number >= 0)
+        .ok_or_else(|| "a whole number of requests from 0 to 2147483647, for example `30`".into())
 }
 
 fn read_bool(_: KubernetesRelease, text: &str) -> Result<bool, String> {
@@ -275,6 +317,8 @@ mod tests {
             "--unhealthy-zone-threshold=0.55",
             "--pod-eviction-timeout=5m0s",
             "--enable-taint-manager=true",
+            "--kube-api-qps=20",
+            "--kube-api-burst=30",
             "--controllers=*",
         ];
         assert_eq!(text(18), old);
@@ -300,6 +344,8 @@ mod tests {
             ("unhealthy-zone-threshold", "1"),
             ("pod-eviction-timeout", "30s"),
             ("enable-taint-manager", "false"),
+            ("kube-api-qps", "-1"),
+            ("kube-api-burst", "50"),
             ("controllers", "*,-nodelifecycle"),
         ] {
             let before = NodeLifecycleConfig::of(release(20));
@@ -328,6 +374,8 @@ mod tests {
             ("large-cluster-size-threshold", "-1", "0 to 2147483647"),
             ("unhealthy-zone-threshold", "1.1", "from 0 to 1"),
             ("enable-taint-manager", "yes", "`true` or `false`"),
+            ("kube-api-qps", "inf", "below 0 for no limit"),
+            ("kube-api-burst", "-1", "0 to 2147483647"),
             ("controllers", "*,", "`*,-nodelifecycle`"),
         ] {
             let mut config = NodeLifecycleConfig::of(release(20));

@@ -9,6 +9,7 @@ use core::time::Duration;
 use super::action::{NodeLifecycleAction, NodeLifecycleReport};
 use super::config::NodeLifecycleConfig;
 use super::due::{Rules, WakeupIndex};
+use super::flow::{Client, FlowKind, Flows};
 use super::no_schedule;
 use super::record::{CachedNode, EvictionStatus, NodeState, Zone};
 use super::work::{Pass, PodItems, Resume, Step};
@@ -41,16 +42,16 @@ pub struct NodeLifecycleController {
     /// A pass that is due for no node in particular: a turn failed, and what waits in that zone is
     /// to be put in order again.
     pub(super) order_due: Option<Timestamp>,
-    node_items: WorkQueue<NodeName>,
+    pub(super) node_items: WorkQueue<NodeName>,
     pub(super) pod_items: PodItems,
     pub(super) steps: VecDeque<Step>,
-    awaiting: Option<(RequestId, Resume)>,
+    pub(super) flows: Flows,
+    pub(super) client: Client,
+    pub(super) awaiting: Option<(RequestId, Resume)>,
     answer: Option<(Resume, RequestResult)>,
-    actions: VecDeque<NodeLifecycleAction>,
-    next_id: u64,
+    pub(super) actions: VecDeque<NodeLifecycleAction>,
+    pub(super) next_id: u64,
     pub(super) pass: Option<Pass>,
-    /// The health pass waits before it writes a status once more; other work goes on.
-    pub(super) asleep: Option<(Timestamp, VecDeque<Step>)>,
     /// The first health pass that has not begun.
     pub(super) next_pass: Timestamp,
     /// When the last health pass began.
@@ -92,6 +93,7 @@ impl NodeLifecycleController {
     ) -> Self {
         Self {
             release,
+            client: Client::new(&config),
             config,
             start,
             records: BTreeMap::new(),
@@ -101,12 +103,12 @@ impl NodeLifecycleController {
             node_items: WorkQueue::default(),
             pod_items: PodItems::default(),
             steps: VecDeque::new(),
+            flows: Flows::default(),
             awaiting: None,
             answer: None,
             actions: VecDeque::new(),
             next_id: 0,
             pass: None,
-            asleep: None,
             next_pass: now,
             last_pass: now,
             started: now,
@@ -142,7 +144,7 @@ impl NodeLifecycleController {
                 }
                 record.listed = Some(listed);
                 // Every update queues the node upstream; most would find nothing to do.
-                if no_schedule::has_changes(node) {
+                if no_schedule::has_changes(node) && !self.flows.defer(&name) {
                     self.node_items.push(name.clone());
                 }
             }
@@ -290,7 +292,7 @@ impl NodeLifecycleController {
                 next = Some(Timeout { at, reason: reason() });
             }
         };
-        consider(self.asleep.as_ref().map(|(at, _)| *at), &|| TimeoutReason::RetryNodeStatus);
+        consider(self.flows.next(), &|| TimeoutReason::RetryNodeStatus);
         consider(self.due_pass(), &|| TimeoutReason::MonitorNodeHealth);
         if let Some((at, zone)) = self.next_tick() {
             consider(Some(at), &|| TimeoutReason::TaintingPass { zone: zone.clone() });
@@ -304,7 +306,8 @@ impl NodeLifecycleController {
     /// Whether something is to be done at once.
     #[must_use]
     pub fn has_queued_work(&self) -> bool {
-        self.has_queued_node_work() || self.awaiting.is_none() && !self.pod_items.ready.is_empty()
+        let pods = !self.pod_items.ready.is_empty() && self.flows.has_pod_worker();
+        self.has_queued_node_work() || self.awaiting.is_none() && pods
     }
 
     /// Whether something other than a pod that was bound is to be done at once, for a caller that
@@ -312,7 +315,10 @@ impl NodeLifecycleController {
     #[must_use]
     pub fn has_queued_node_work(&self) -> bool {
         self.answer.is_some()
-            || self.awaiting.is_none() && (!self.steps.is_empty() || !self.node_items.is_empty())
+            || self.awaiting.is_none()
+                && (!self.steps.is_empty()
+                    || self.wants_pass_worker()
+                    || !self.node_items.is_empty() && self.flows.has_node_worker())
     }
 
     /// The next moment at which something is due; unlike [`poll_timeout`](Self::poll_timeout) this
@@ -322,7 +328,7 @@ impl NodeLifecycleController {
         if self.awaiting.is_some() {
             return None;
         }
-        let asleep = self.asleep.as_ref().map(|(at, _)| *at);
+        let asleep = self.flows.next();
         let tick = self.next_tick().map(|(at, _)| at);
         let retry = self.pod_items.next_retry().map(|(at, _)| at);
         asleep.into_iter().chain(self.due_pass()).chain(tick).chain(retry).min()
@@ -342,31 +348,43 @@ impl NodeLifecycleController {
         {
             self.run(step, lister);
         }
+        if self.awaiting.is_none() && self.answer.is_none() {
+            self.end_flow();
+        }
     }
 
     fn begin_work(&mut self, lister: &impl Lister) {
         let now = self.now;
         self.pod_items.wake(now);
-        if let Some(name) = self.node_items.pop() {
+        if self.wants_pass_worker() {
+            self.flows.current = Some(FlowKind::Pass);
+            self.begin_pass_worker();
+        } else if self.flows.has_node_worker()
+            && let Some(name) = self.node_items.pop()
+        {
+            self.flows.current = Some(FlowKind::Node(name.clone()));
             self.begin_node_item(name);
-        } else if let Some(pod) = self.pod_items.ready.pop() {
+        } else if self.flows.has_pod_worker()
+            && let Some(pod) = self.pod_items.ready.pop()
+        {
+            self.flows.current = Some(FlowKind::Pod);
             self.begin_pod_item(pod, lister);
-        } else if self.asleep.as_ref().is_some_and(|(at, _)| *at <= now) {
-            if let Some((_, steps)) = self.asleep.take() {
-                self.steps = steps;
-            }
+        } else if self.wake_flow() {
         } else if self.due_pass().is_some_and(|at| at <= now) {
+            self.flows.current = Some(FlowKind::Pass);
             self.begin_pass();
         } else if self.next_tick().is_some_and(|(at, _)| at <= now) {
             // At one moment the health pass comes first.
             self.end_instant(now);
             self.last_tick = Some(now);
+            self.flows.current = Some(FlowKind::Tainting);
             self.steps.extend(self.zones.keys().cloned().map(Step::TryZone));
         }
     }
 
     fn run(&mut self, step: Step, lister: &impl Lister) {
         match step {
+            Step::StartWorkers => self.start_workers(),
             Step::NextNode => self.next_node(),
             Step::Health(check) => self.check_health(check),
             Step::Decide(check) => self.decide(check, lister),
@@ -379,6 +397,7 @@ impl NodeLifecycleController {
             Step::Taints(work) => self.change_taints(work),
             Step::MarkPods(work) => self.mark_pods_not_ready(work, lister),
             Step::DeletePods(work) => self.delete_pods(work, lister),
+            Step::Send { id, resume, action, left } => self.send(id, resume, action, left),
         }
     }
 
@@ -395,24 +414,13 @@ impl NodeLifecycleController {
         }
     }
 
-    /// Sends a request; `resume` goes on when its result is known.
-    pub(super) fn request(
-        &mut self,
-        resume: Resume,
-        action: impl FnOnce(RequestId) -> NodeLifecycleAction,
-    ) {
-        let id = RequestId(self.next_id);
-        self.next_id += 1;
-        self.awaiting = Some((id, resume));
-        self.actions.push_back(action(id));
-    }
-
     pub(super) fn report(&mut self, report: NodeLifecycleReport) {
         self.actions.push_back(NodeLifecycleAction::Report(report));
     }
 
     /// Mirrors `nodeutil.RecordNodeEvent` and `RecordNodeStatusChange`.
     pub(super) fn record_node_event(&mut self, node: &NodeName, reason: &'static str, what: &str) {
+        self.client.record(self.now);
         self.actions.push_back(NodeLifecycleAction::RecordEvent(RecordedEvent {
             involved_object: ObjectReference::Node { node: node.clone() },
             type_: "Normal",
@@ -429,6 +437,7 @@ impl NodeLifecycleController {
         reason: &'static str,
         message: String,
     ) {
+        self.client.record(self.now);
         self.actions.push_back(NodeLifecycleAction::RecordEvent(RecordedEvent {
             involved_object: ObjectReference::Pod { api_version: "v1", pod: pod.clone() },
             type_,
@@ -463,6 +472,9 @@ impl NodeLifecycleController {
 
     /// The next tainting pass in which a zone has a token for a waiting node, and that zone.
     pub(super) fn next_tick(&self) -> Option<(Timestamp, &ZoneKey)> {
+        if self.flows.is_tainting() {
+            return None;
+        }
         let first = match self.last_tick {
             Some(last) => last.saturating_add(NODE_EVICTION_PERIOD),
             None => self.started,

@@ -73,7 +73,7 @@ impl NodeLifecycleController {
             let what = alloc::format!("event: Removing Node {node} from Controller");
             self.record_node_event(&node, "RemovingNode", &what);
         }
-        self.steps.extend([Step::NextNode, Step::Disruption, Step::EndPass]);
+        self.steps.push_back(Step::StartWorkers);
     }
 
     /// Mirrors `Controller.addPodEvictorForNewZone`: whatever was in the queue is forgotten.
@@ -111,10 +111,39 @@ impl NodeLifecycleController {
         }
     }
 
+    /// New nodes are registered: the workers begin.
+    pub(super) fn start_workers(&mut self) {
+        if let Some(pass) = &mut self.pass {
+            pass.workers = 1;
+            self.steps.push_back(Step::NextNode);
+        }
+    }
+
+    /// Whether a node of the pass waits and a worker has nothing to do.
+    pub(super) fn wants_pass_worker(&self) -> bool {
+        !self.config.write_time.is_zero()
+            && self.pass.as_ref().is_some_and(|pass| {
+                pass.next < pass.nodes.len()
+                    && (1..self.release.node_health_workers()).contains(&pass.workers)
+            })
+    }
+
+    /// Another worker begins while those before it wait.
+    pub(super) fn begin_pass_worker(&mut self) {
+        if let Some(pass) = &mut self.pass {
+            pass.workers += 1;
+            self.steps.push_back(Step::NextNode);
+        }
+    }
+
     pub(super) fn next_node(&mut self) {
         let Some(pass) = &mut self.pass else { return };
         let Some((name, node)) = pass.nodes.get(pass.next).cloned() else {
-            return self.await_writes();
+            pass.workers = pass.workers.saturating_sub(1);
+            if pass.workers == 0 {
+                self.steps.extend([Step::Disruption, Step::EndPass]);
+            }
+            return;
         };
         pass.next += 1;
         let zone = match self.records.get(name.as_str()).and_then(|record| record.listed.as_ref()) {
@@ -197,16 +226,9 @@ impl NodeLifecycleController {
                 let never_ready = Ready::of(&check.node).is_none();
                 self.record_missed_heartbeats(&check.name, &before, never_ready);
             }
-            let decide = Step::Decide(check);
-            let workers = self.release.node_health_workers();
-            match &mut self.pass {
-                Some(pass) if !self.config.write_time.is_zero() => {
-                    pass.written.push(decide);
-                    if pass.written.len() >= workers {
-                        self.await_writes();
-                    }
-                }
-                _ => self.steps.push_front(decide),
+            self.steps.push_front(Step::Decide(check));
+            if !self.config.write_time.is_zero() {
+                self.sleep(self.config.write_time);
             }
             return;
         }
@@ -217,23 +239,12 @@ impl NodeLifecycleController {
                 check.node = listed.node.clone();
                 check.zone = listed.zone.clone();
                 self.steps.push_front(Step::Health(check));
-                let steps = core::mem::take(&mut self.steps);
-                self.asleep = Some((self.now.saturating_add(PAUSE), steps));
+                self.sleep(PAUSE);
             }
             _ => {
                 record.counted = None;
                 self.report(NodeLifecycleReport::NodeSkipped { node: check.name });
             }
-        }
-    }
-
-    /// The writes that are under way take their time, all of them beside one another.
-    fn await_writes(&mut self) {
-        let Some(pass) = &mut self.pass else { return };
-        let mut steps = VecDeque::from(core::mem::take(&mut pass.written));
-        if !steps.is_empty() {
-            steps.append(&mut self.steps);
-            self.asleep = Some((self.now.saturating_add(self.config.write_time), steps));
         }
     }
 
@@ -332,7 +343,11 @@ impl NodeLifecycleController {
     }
 
     fn look_again(&mut self, name: &NodeName, lister: &impl Lister) {
+        let (start, period) = (self.start, self.config.node_monitor_period);
+        let after = self.last_pass.saturating_add(Duration::from_nanos(1));
         if let Some(record) = self.records.get_mut(name.as_str()) {
+            // Heartbeats that this pass and those before it saw, before the passes move.
+            record.settle(start, period, after);
             record.pending = Some(self.next_pass);
             record.has_pods = lister.pods_on_node(name.as_str()).next().is_some();
         }

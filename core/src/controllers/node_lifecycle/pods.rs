@@ -38,7 +38,11 @@ impl NodeLifecycleController {
             work.failed |= !result.is_ok();
             self.record_pod_event(pod, "Warning", "NodeNotReady", "Node is not ready".into());
         }
+        let is_of_pass = work.item.is_none();
         self.steps.push_front(Step::MarkPods(work));
+        if is_of_pass && !self.config.write_time.is_zero() {
+            self.sleep(self.config.write_time);
+        }
     }
 
     /// The pods of a node are marked, or need not be; those that failed are tried by the next pass.

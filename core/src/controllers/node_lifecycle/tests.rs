@@ -65,6 +65,7 @@ impl World {
         let release = KubernetesRelease::new(minor).unwrap();
         let mut config = NodeLifecycleConfig { write_time, ..NodeLifecycleConfig::of(release) };
         config.set_flag(release, "node-monitor-grace-period", "40s").unwrap();
+        config.set_flag(release, "kube-api-qps", "-1").unwrap();
         for (name, value) in flags {
             config.set_flag(release, name, value).unwrap();
         }

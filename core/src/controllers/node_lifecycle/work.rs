@@ -6,10 +6,11 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::action::{PodStatusPatch, TaintPatch};
+use super::action::{NodeLifecycleAction, PodStatusPatch, TaintPatch};
 use super::health::{NodeHealth, Ready};
 use super::record::ZoneCounts;
 use crate::api::{Node, NodeName, PodKey};
+use crate::protocol::RequestId;
 use crate::protocol::zone::ZoneKey;
 use crate::queue::rate_limited_timed_queue::TimedValue;
 use crate::queue::work_queue::WorkQueue;
@@ -18,6 +19,8 @@ use crate::time::Timestamp;
 /// A piece of work. Pieces wait in order; one may put others before the rest.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
+    /// The nodes that are new to the health pass are registered.
+    StartWorkers,
     /// The next node of the health pass.
     NextNode,
     /// A node of the health pass: its health.
@@ -39,6 +42,13 @@ pub(super) enum Step {
     Taints(TaintWork),
     MarkPods(MarkPods),
     DeletePods(Box<DeletePods>),
+    /// A request that waits for tokens, of which it has yet to ask for so many.
+    Send {
+        id: RequestId,
+        resume: Box<Resume>,
+        action: Box<NodeLifecycleAction>,
+        left: u8,
+    },
 }
 
 /// What waits for the result of a request.
@@ -59,8 +69,8 @@ pub(super) struct Pass {
     pub(super) nodes: Vec<(NodeName, Arc<Node>)>,
     /// How many of them have been looked at.
     pub(super) next: usize,
-    /// What follows the writes of a status that are under way; none if they take no time.
-    pub(super) written: Vec<Step>,
+    /// How many workers look at nodes; 0 until the new nodes are registered.
+    pub(super) workers: usize,
     /// Whether every node is to be looked at again when it is over.
     pub(super) resets_health: bool,
     pub(super) counts: BTreeMap<ZoneKey, ZoneCounts>,

@@ -188,18 +188,21 @@ impl<'a> Cycle<'a> {
         with.and_then(|with| ask(&with)).or_else(|| ask(change))
     }
 
-    /// Whether no filter keeps the pod off the node; the same as no [`first_rejection`] without
-    /// its words.
-    ///
-    /// [`first_rejection`]: Self::first_rejection
-    pub(super) fn fits(&self, node: &NodeInfo, unchanged: &Change) -> bool {
-        let wanted = &self.pod.node_name;
-        (wanted.is_empty() || *wanted == node.name)
-            && (!node.unschedulable || self.unschedulable(node).is_empty())
+    /// Whether no filter keeps the pod off that looks at the node alone. With
+    /// [`fits_among`](Self::fits_among) it is the same as no
+    /// [`first_rejection`](Self::first_rejection), without its words.
+    pub(super) fn fits_alone(&self, node: &NodeInfo, unchanged: &Change) -> bool {
+        (!node.unschedulable || self.unschedulable(node).is_empty())
             && untolerated_taint(self.snapshot, &self.pod, node).is_none()
             && matches_node_affinity(&self.pod, node)
             && self.shortages(node, unchanged).next().is_none()
             && !self.has_port_conflict(node, unchanged)
+    }
+
+    /// Whether none of the other filters does.
+    pub(super) fn fits_among(&self, node: &NodeInfo, unchanged: &Change) -> bool {
+        let wanted = &self.pod.node_name;
+        (wanted.is_empty() || *wanted == node.name)
             && self.volumes_fit(node)
             && match self.snapshot.nominated_on(&node.name).next() {
                 Some(_) => self.first_rejection(node, unchanged).is_none(),

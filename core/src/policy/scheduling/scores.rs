@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::alike::Answer;
 use super::filters::Cycle;
 use super::snapshot::NodeInfo;
 use super::spread::SpreadScores;
@@ -85,7 +86,10 @@ impl Cycle<'_> {
 
     /// The scores of each of the nodes that fit.
     pub(super) fn scores(&self, nodes: &[&NodeInfo]) -> Vec<Vec<PluginScore>> {
-        let columns = self.columns(nodes);
+        let kept = self.kept();
+        let answers: Vec<Answer> =
+            nodes.iter().map(|node| self.answer(node, true, &kept)).collect();
+        let columns = self.columns(nodes, &answers);
         let row = |index: usize| {
             let at = |scores: &[i64]| scores.get(index).copied().unwrap_or_default();
             let cell = |column: &Column| PluginScore {
@@ -99,10 +103,33 @@ impl Cycle<'_> {
         (0..nodes.len()).map(row).collect()
     }
 
-    /// The sums of scores times weights of each of the nodes that fit.
-    pub(super) fn totals(&self, nodes: &[&NodeInfo]) -> Vec<i64> {
+    /// What a node says by itself; `kept` are [`kept`](Self::kept) tolerations.
+    pub(super) fn answer(&self, node: &NodeInfo, fits: bool, kept: &[Toleration]) -> Answer {
+        if !fits {
+            return Answer { fits, taints: 0, labels: 0, least_allocated: 0, balanced: 0 };
+        }
+        Answer {
+            fits,
+            taints: self.intolerable(node, kept),
+            labels: self.preferred(node),
+            least_allocated: self.least_allocated(node),
+            balanced: self.balanced(node),
+        }
+    }
+
+    /// The tolerations that count for scores.
+    pub(super) fn kept(&self) -> Vec<Toleration> {
+        let counts = |toleration: &&Toleration| {
+            matches!(toleration.effect, TaintEffect::Empty | TaintEffect::PreferNoSchedule)
+        };
+        self.pod.tolerations.iter().filter(counts).cloned().collect()
+    }
+
+    /// The sums of scores times weights of each of the nodes that fit, with what they say by
+    /// themselves.
+    pub(super) fn totals(&self, nodes: &[&NodeInfo], answers: &[Answer]) -> Vec<i64> {
         let mut totals = alloc::vec![0; nodes.len()];
-        for column in self.columns(nodes) {
+        for column in self.columns(nodes, answers) {
             for (total, score) in totals.iter_mut().zip(&column.normalised) {
                 *total += score * column.weight;
             }
@@ -111,7 +138,7 @@ impl Cycle<'_> {
     }
 
     /// What the plugins of the release say, with their weights.
-    fn columns(&self, nodes: &[&NodeInfo]) -> Vec<Column> {
+    fn columns(&self, nodes: &[&NodeInfo], answers: &[Answer]) -> Vec<Column> {
         let (pod, release) = (&self.pod, self.release());
         let raw = |score: &dyn Fn(&NodeInfo) -> i64| -> Vec<i64> {
             nodes.iter().map(|node| score(node)).collect()
@@ -127,17 +154,10 @@ impl Cycle<'_> {
         };
         let new = release.score_weights_of_v1beta3();
         let (three, two) = if new { (3, 2) } else { (1, 1) };
-        let kept: Vec<Toleration> = pod
-            .tolerations
-            .iter()
-            .filter(|toleration| {
-                matches!(toleration.effect, TaintEffect::Empty | TaintEffect::PreferNoSchedule)
-            })
-            .cloned()
-            .collect();
-        let taints = raw(&|node| self.intolerable(node, &kept));
+        let said = |part: fn(&Answer) -> i64| -> Vec<i64> { answers.iter().map(part).collect() };
+        let taints = said(|answer| answer.taints);
         let normalised_taints = normalise(&taints, true);
-        let labels = raw(&|node| self.preferred(node));
+        let labels = said(|answer| answer.labels);
         let normalised_labels = normalise(&labels, false);
         let least_allocated = match release.scores_resources_by_fit() {
             true => ScorePlugin::NodeResourcesFit,
@@ -148,11 +168,11 @@ impl Cycle<'_> {
         let mut columns = Vec::from([
             column(ScorePlugin::TaintToleration, three, taints, Some(normalised_taints)),
             column(ScorePlugin::NodeAffinity, two, labels, Some(normalised_labels)),
-            column(least_allocated, 1, raw(&|node| self.least_allocated(node)), None),
+            column(least_allocated, 1, said(|answer| answer.least_allocated), None),
             column(
                 ScorePlugin::NodeResourcesBalancedAllocation,
                 1,
-                raw(&|node| self.balanced(node)),
+                said(|answer| answer.balanced),
                 None,
             ),
             spread(

@@ -5,15 +5,17 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::ops::Deref;
 
 use super::SchedulingError;
+use super::alike::KnownAnswers;
 use super::groups::{CountByPlace, PodGroup, PodGroups};
 use super::scores::AvoidedController;
 #[cfg(doc)]
 use super::scores::ScorePlugin;
 use crate::api::{
-    Amounts, HostPort, LabelSelector, Node, Pod, PodKey, ResourceError, SchedulingFields, Taint,
-    Toleration, node_allocatable, pod_claims, pod_requests,
+    Amounts, HostPort, LabelSelector, Node, Pod, PodKey, PodSpecFields, ResourceError,
+    SchedulingFields, Taint, Toleration, node_allocatable, pod_claims, pod_requests,
 };
 use crate::cluster::Volumes;
 use crate::protocol::zone::ZoneKey;
@@ -50,44 +52,95 @@ impl SchedulerConfig {
 pub(super) struct PodInfo {
     /// What other pods can tell of it.
     pub(super) group: Arc<PodGroup>,
+    /// What it has in common with pods that are alike.
+    pub(super) needs: Arc<PodNeeds>,
     pub(super) node_name: String,
-    pub(super) tolerations: Vec<Toleration>,
     /// Whether the scheduler preempted it, as its condition says.
     pub(super) preempted: bool,
     /// `status.startTime`.
     pub(super) start_time: Option<Time>,
     /// Later ones came to their node later.
     pub(super) entered: u64,
-    pub(super) requests: Amounts,
-    /// The same with at least [`LEAST`] for each container.
-    pub(super) scored_requests: Amounts,
-    pub(super) fields: SchedulingFields,
     /// The claims of its volumes.
     pub(super) claims: Vec<PodKey>,
 }
 
+/// What is read of the `spec` of a pod; pods of one template share it.
+#[derive(Debug)]
+pub(super) struct PodNeeds {
+    /// What it was read from.
+    spec: PodSpecFields,
+    pub(super) tolerations: Vec<Toleration>,
+    pub(super) requests: Amounts,
+    /// The same with at least [`LEAST`] for each container.
+    pub(super) scored_requests: Amounts,
+    pub(super) fields: SchedulingFields,
+}
+
+impl PodNeeds {
+    /// Whether both were read from the same.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.spec == other.spec && self.tolerations == other.tolerations
+    }
+}
+
+impl Deref for PodInfo {
+    type Target = PodNeeds;
+
+    fn deref(&self) -> &PodNeeds {
+        &self.needs
+    }
+}
+
 impl PodInfo {
-    fn of(pod: &Pod, release: KubernetesRelease) -> Result<Self, ResourceError> {
-        let owner =
-            pod.metadata.owner_references.iter().find(|owner| owner.controller == Some(true));
-        let mut fields = SchedulingFields::of(pod)?;
-        let group = PodGroup {
-            namespace: pod.key().namespace().to_string(),
-            owner: owner.map(|owner| (owner.kind.clone(), owner.name.clone())),
-            terminating: pod.is_terminating(),
-            labels: pod.metadata.labels.clone(),
-            affinity: core::mem::take(&mut fields.pod_affinity),
+    /// Reads a pod; nothing is read twice that `alike`, another pod, has as well.
+    fn of(
+        pod: &Pod,
+        release: KubernetesRelease,
+        alike: Option<&Self>,
+    ) -> Result<Self, ResourceError> {
+        let alike = alike.filter(|alike| {
+            alike.needs.spec == pod.spec.other && alike.needs.tolerations == pod.spec.tolerations
+        });
+        let needs = match alike {
+            Some(alike) => alike.needs.clone(),
+            None => Arc::new(PodNeeds {
+                spec: pod.spec.other.clone(),
+                tolerations: pod.spec.tolerations.clone(),
+                requests: pod_requests(pod, release, &[])?,
+                scored_requests: pod_requests(pod, release, &LEAST)?,
+                fields: SchedulingFields::of(pod)?,
+            }),
         };
+        let metadata = &pod.metadata;
+        let owner = metadata.controller();
+        let key = pod.key();
+        let group = alike.map(|alike| &alike.group).filter(|group| {
+            let same_owner = match (owner, &group.owner) {
+                (Some(owner), Some((kind, name))) => (&owner.kind, &owner.name) == (kind, name),
+                (owner, known) => owner.is_none() && known.is_none(),
+            };
+            same_owner
+                && group.namespace == key.namespace()
+                && group.terminating == pod.is_terminating()
+                && group.labels == metadata.labels
+        });
+        let group = group.cloned().unwrap_or_else(|| {
+            Arc::new(PodGroup {
+                namespace: key.namespace().to_string(),
+                owner: owner.map(|owner| (owner.kind.clone(), owner.name.clone())),
+                terminating: pod.is_terminating(),
+                labels: metadata.labels.clone(),
+                affinity: needs.fields.pod_affinity.clone(),
+            })
+        });
         Ok(Self {
-            group: Arc::new(group),
+            group,
+            needs,
             node_name: pod.spec.node_name.clone(),
-            tolerations: pod.spec.tolerations.clone(),
             preempted: is_preempted(pod),
             start_time: pod.start_time(),
             entered: 0,
-            requests: pod_requests(pod, release, &[])?,
-            scored_requests: pod_requests(pod, release, &LEAST)?,
-            fields,
             claims: pod_claims(pod),
         })
     }
@@ -99,6 +152,8 @@ pub(super) struct NodeInfo {
     pub(super) name: String,
     /// Where it is among the nodes, which stays the same as long as it is there or has pods.
     pub(super) place: usize,
+    /// Another one after each change of the node or its pods.
+    pub(super) version: u64,
     /// Pods can be bound to a node that is not there (any more).
     exists: bool,
     pub(super) labels: BTreeMap<String, String>,
@@ -144,6 +199,11 @@ pub struct Snapshot {
     /// Volumes, if they take part.
     pub(super) volumes: Option<Arc<Volumes>>,
     entered: u64,
+    /// The pod that was read last: the next one is often alike.
+    last: Option<Arc<PodInfo>>,
+    /// How often a node or its pods have changed.
+    changes: u64,
+    pub(super) answers: KnownAnswers,
 }
 
 /// The nodes by name, each at a place of its own: a place is found faster than a name.
@@ -227,6 +287,9 @@ impl Snapshot {
             claims: None,
             volumes: None,
             entered: 0,
+            last: None,
+            changes: 0,
+            answers: KnownAnswers::default(),
         };
         for node in nodes {
             snapshot.set_node(node)?;
@@ -252,7 +315,10 @@ impl Snapshot {
             *all += 1;
             *nodes = *all;
         }
+        self.changes += 1;
+        let version = self.changes;
         let reorders = self.nodes.with(name, |info| {
+            info.version = version;
             let zone = ZoneKey::of(&node.metadata.labels);
             let reorders = !info.exists || info.zone != zone;
             info.name.clone_from(name);
@@ -364,18 +430,23 @@ impl Snapshot {
         pod.group = self.groups.shared(pod.group);
         self.entered += 1;
         pod.entered = self.entered;
+        let pod = Arc::new(pod);
+        self.last = Some(pod.clone());
         if name.is_empty() {
             let there = self.nominated.entry(nominated.to_string()).or_default();
-            there.insert(key, Arc::new(pod));
+            there.insert(key, pod);
             return Ok(());
         }
         *self.priorities.entry(pod.fields.priority).or_default() += 1;
         let group = pod.group.clone();
+        self.changes += 1;
+        let version = self.changes;
         let place = self.nodes.with(name, |info| {
+            info.version = version;
             add(&mut info.requested, &pod.requests, 1);
             add(&mut info.scored_requested, &pod.scored_requests, 1);
             info.ports.extend(pod.fields.host_ports.iter().cloned());
-            info.pods.insert(key, Arc::new(pod));
+            info.pods.insert(key, pod);
             info.place
         });
         self.groups.add(&group, place);
@@ -414,6 +485,8 @@ impl Snapshot {
         }
         let Some(info) = self.nodes.get_mut(node) else { return false };
         let Some(pod) = info.pods.remove(key) else { return false };
+        self.changes += 1;
+        info.version = self.changes;
         self.groups.remove(&pod.group, info.place);
         add(&mut info.requested, &pod.requests, -1);
         add(&mut info.scored_requested, &pod.scored_requests, -1);
@@ -489,8 +562,22 @@ impl Snapshot {
         self.read(pod).map(|_| ())
     }
 
+    /// Checks many pods, as [`check`](Self::check) does one.
+    ///
+    /// # Errors
+    /// The first field that cannot be read.
+    pub(crate) fn check_all<'a>(
+        &mut self,
+        pods: impl Iterator<Item = &'a Pod>,
+    ) -> Result<(), SchedulingError> {
+        for pod in pods {
+            self.last = Some(Arc::new(self.read(pod)?));
+        }
+        Ok(())
+    }
+
     pub(super) fn read(&self, pod: &Pod) -> Result<PodInfo, SchedulingError> {
-        read(pod, self.config.release)
+        read(pod, self.config.release, self.last.as_deref())
     }
 }
 
@@ -506,14 +593,18 @@ pub(super) const DISRUPTION_TARGET: &str = "DisruptionTarget";
 /// Its reason if the scheduler preempts the pod. Mirrors `PodReasonPreemptionByScheduler`.
 pub(super) const PREEMPTION_BY_SCHEDULER: &str = "PreemptionByScheduler";
 
-fn read(pod: &Pod, release: KubernetesRelease) -> Result<PodInfo, SchedulingError> {
-    PodInfo::of(pod, release)
+fn read(
+    pod: &Pod,
+    release: KubernetesRelease,
+    alike: Option<&PodInfo>,
+) -> Result<PodInfo, SchedulingError> {
+    PodInfo::of(pod, release, alike)
         .map_err(|error| SchedulingError { object: format!("pod {}", pod.key()), error })
 }
 
 /// Whether a scheduler of that release can read a pod.
 pub(crate) fn check_pod(release: KubernetesRelease, pod: &Pod) -> Result<(), SchedulingError> {
-    read(pod, release).map(|_| ())
+    read(pod, release, None).map(|_| ())
 }
 
 /// The size of each image of a node, by each of its names. What cannot be read does not count.

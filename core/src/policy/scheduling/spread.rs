@@ -207,9 +207,12 @@ fn label<'a>(node: &'a NodeInfo, key: &str) -> &'a str {
 impl SpreadState {
     pub(super) fn new(snapshot: &Snapshot, pod: &PodInfo) -> Self {
         let constraints = constraints(snapshot, pod, &WhenUnsatisfiable::DoNotSchedule);
+        if constraints.is_empty() {
+            return Self { domains: Vec::new() };
+        }
         let mut counts: Vec<BTreeMap<String, i64>> =
             constraints.iter().map(|_| BTreeMap::new()).collect();
-        let all = || snapshot.nodes().filter(|_| !constraints.is_empty());
+        let all = || snapshot.nodes();
         let excludes = snapshot.config.release.spread_excludes_nodes_by_affinity();
         for node in all().filter(|node| has_all_keys(&constraints, node)) {
             for (constraint, counts) in constraints.iter().zip(&mut counts) {

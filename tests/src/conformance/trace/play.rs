@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use taintlab_core::api::{
     ConditionStatus, Lease, Node, NodeCondition, NodeName, Pod, PodKey, PodPhase, Taint,
 };
 use taintlab_core::command::Command;
 use taintlab_core::event::{Event, EventKind, ObjectReference};
+use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{HealthPassTime, InitialState, Simulator, SimulatorConfig};
 use taintlab_core::time::{Span, Time, Timestamp};
 use taintlab_kubectl::{Context, run};
@@ -17,12 +18,13 @@ use taintlab_manifest::{Import, ImportOptions, import};
 use super::compare::LATENCY;
 use super::recorded::{RecordedAction, Trace};
 use super::seen::{Life, Printed, Seen};
-use crate::conformance::release;
 
 /// How long it takes until a kubelet knows of something.
 const KUBELET_LATENCY: Duration = Duration::from_millis(30);
 /// The time between two renewals of a lease.
 const LEASE_INTERVAL: f64 = 10.0;
+/// The longest time until the third pass of the garbage collector that misses a node is over.
+const THREE_PASSES: f64 = 60.0 + LATENCY;
 /// The time between two ticks of a kubelet's clock for its status.
 const TICK: f64 = 10.0;
 
@@ -37,10 +39,21 @@ struct Player {
     drains: BTreeMap<u64, usize>,
     /// When the containers of pods end, as the recorded kubelets had it.
     ends: BTreeMap<(Timestamp, PodKey), String>,
+    /// When a new controller manager runs its first pass.
+    restart: Option<Timestamp>,
+    /// The nodes as their kubelets register them.
+    registered: BTreeMap<String, Node>,
+}
+
+/// What came of a trace in the engine.
+pub(super) struct Played {
+    pub(super) seen: Seen,
+    /// How many values of the record it was given beside those of [`Trace::taken`].
+    pub(super) taken: usize,
 }
 
 /// Plays the objects and the actions of a trace.
-pub(super) fn play(trace: &Trace) -> Result<Seen, String> {
+pub(super) fn play(trace: &Trace) -> Result<Played, String> {
     let objects = read_each(&trace.objects)?;
     let (there, created): (Vec<Import>, Vec<Import>) =
         objects.into_iter().partition(|object| !object.nodes.is_empty());
@@ -48,10 +61,7 @@ pub(super) fn play(trace: &Trace) -> Result<Seen, String> {
     let lead = -trace.first_pass;
     let start = Time::parse(&trace.t0)?;
     let start = before(start, lead);
-    let mut config = SimulatorConfig::with_control_plane(release("1.20"));
-    config.start = start;
-    config.health_pass = HealthPassTime::MEASURED;
-    config.kubelets.latency = Span(KUBELET_LATENCY);
+    let config = config(trace, start);
     let leases = trace.leases.iter().map(|(node, first)| {
         let mut lease = Lease::default();
         lease.metadata.name.clone_from(node);
@@ -64,45 +74,130 @@ pub(super) fn play(trace: &Trace) -> Result<Seen, String> {
         node.metadata.creation_timestamp = created.and_then(|time| Time::parse(time).ok());
         give_conditions(node);
     }
+    let classes = created.iter().flat_map(|object| &object.others);
+    let classes = classes.filter(|object| kind(object) == "PriorityClass");
+    let objects_by_node = nodes.iter().map(|node| (node.metadata.name.clone(), node.clone()));
     let begin = InitialState {
         leases: leases.collect(),
+        priority_classes: classes.map(|class| parse(class.clone())).collect::<Result<_, _>>()?,
+        lease_ticks: lease_ticks(trace, lead),
+        status_ticks: ticks(&trace.posts, lead, TICK),
         placements: placements(trace),
         scale_downs: scale_downs(trace),
-        status_ticks: trace
-            .posts
-            .iter()
-            .map(|(node, at)| (node.as_str().into(), seconds((at + lead) % TICK)))
-            .collect(),
+        quarantine_ends_late: quarantine_ends_late(trace),
         ..InitialState::default()
     };
+    let taken = begin.placements.values().map(Vec::len).sum::<usize>()
+        + usize::from(begin.quarantine_ends_late);
+    let registered = objects_by_node.collect();
     let simulator =
         Simulator::beginning_with(config, nodes, [], begin).map_err(|error| error.to_string())?;
     let mut player = Player {
         simulator,
         lead,
         events: Vec::new(),
-        seen: Seen::default(),
+        seen: Seen { zero: trace.seen.zero, ..Seen::default() },
         drains: BTreeMap::new(),
         ends: BTreeMap::new(),
+        restart: None,
+        registered,
     };
     player.advance(0.0);
     for (name, _) in player.simulator.cluster().clone().nodes() {
         player.see_node(0.0, name);
     }
     player.create_as_seen(created, 0.0, trace)?;
-    for action in &trace.actions {
+    for (number, action) in trace.actions.iter().enumerate() {
         player.advance(action.started.max(player.now()));
+        let next = trace.actions.get(number + 1).map_or(trace.until, |next| next.started);
         player
-            .act(action, trace)
+            .act(action, next, trace)
             .map_err(|error| format!("{} at {}: {error}", action.what, action.started))?;
     }
-    player.advance(trace.until);
-    Ok(player.seen)
+    player.advance(trace.until.max(player.now()));
+    Ok(Played { seen: player.seen, taken })
+}
+
+/// The release of a trace, at most the newest that is known, with its flags as far as they matter.
+fn config(trace: &Trace, start: Time) -> SimulatorConfig {
+    let release = KubernetesRelease::parse(&trace.release).unwrap_or_default();
+    let mut config = SimulatorConfig::with_control_plane(release);
+    config.start = start;
+    config.health_pass = HealthPassTime::MEASURED;
+    config.kubelets.latency = Span(KUBELET_LATENCY);
+    for line in trace.flags.lines() {
+        let program = line.split_whitespace().next().unwrap_or_default();
+        for flag in line.split_whitespace().filter_map(|word| word.strip_prefix("--")) {
+            let Some((name, value)) = flag.split_once('=') else { continue };
+            let with = |change: &dyn Fn(&mut SimulatorConfig)| {
+                let mut changed = config.clone();
+                change(&mut changed);
+                changed.check().is_ok().then_some(changed)
+            };
+            let changed = match (program, name) {
+                (_, "feature-gates") => {
+                    for gate in value.split(',').filter_map(|gate| gate.split_once('=')) {
+                        let mut changed = config.clone();
+                        changed.feature_gates.insert(gate.0.to_owned(), gate.1 == "true");
+                        if changed.check().is_ok() {
+                            config = changed;
+                        }
+                    }
+                    None
+                }
+                // Several flags of that name make one list.
+                ("kube-controller-manager", "controllers") => with(&|config| {
+                    let flags = &mut config.controller_manager_flags;
+                    let list = flags.entry(name.to_owned()).or_default();
+                    let comma = if list.is_empty() { "" } else { "," };
+                    *list = format!("{list}{comma}{value}");
+                }),
+                ("kube-controller-manager", _) => with(&|config| {
+                    config.controller_manager_flags.insert(name.to_owned(), value.to_owned());
+                }),
+                ("kube-apiserver", _) => with(&|config| {
+                    config.api_server_flags.insert(name.to_owned(), value.to_owned());
+                }),
+                _ => None,
+            };
+            config = changed.unwrap_or(config);
+        }
+    }
+    config
+}
+
+/// When the clocks of kubelets tick that were seen to tick then.
+fn ticks(seen: &BTreeMap<String, f64>, lead: f64, period: f64) -> BTreeMap<NodeName, Timestamp> {
+    seen.iter().map(|(node, at)| (node.as_str().into(), seconds((at + lead) % period))).collect()
+}
+
+/// When kubelets renew their leases: seen, or the phase after its registration.
+fn lease_ticks(trace: &Trace, lead: f64) -> BTreeMap<NodeName, Timestamp> {
+    let mut seen = trace.leases.clone();
+    for action in trace.actions.iter().filter(|action| action.what == "register") {
+        let name =
+            action.arguments.get("object").and_then(|node| node["metadata"]["name"].as_str());
+        if let Some((name, phase)) = name.zip(action.number("phase")) {
+            seen.entry(name.to_owned()).or_insert(action.started + phase);
+        }
+    }
+    ticks(&seen, lead, LEASE_INTERVAL)
+}
+
+fn kind(object: &Value) -> &str {
+    object.get("kind").and_then(Value::as_str).unwrap_or_default()
 }
 
 /// The conditions as of the node's registration.
 fn give_conditions(node: &mut Node) {
-    let Some(created) = node.metadata.creation_timestamp else { return };
+    if let Some(created) = node.metadata.creation_timestamp {
+        complete_conditions(node, created);
+    }
+}
+
+/// The healthy conditions beside those that a node has.
+fn complete_conditions(node: &mut Node, created: Time) {
+    let created = created.truncated_to_seconds();
     let healthy = [
         ("MemoryPressure", "KubeletHasSufficientMemory", "has sufficient memory available"),
         ("DiskPressure", "KubeletHasNoDiskPressure", "has no disk pressure"),
@@ -110,6 +205,9 @@ fn give_conditions(node: &mut Node) {
         ("Ready", "KubeletReady", "is posting ready status"),
     ];
     for (type_, reason, message) in healthy {
+        if node.condition(type_).is_some() {
+            continue;
+        }
         let status = if type_ == "Ready" { "True" } else { "False" };
         node.status.conditions.push(NodeCondition {
             type_: type_.to_owned(),
@@ -150,6 +248,19 @@ fn scale_downs(trace: &Trace) -> BTreeMap<String, Vec<NodeName>> {
         }
     }
     nodes
+}
+
+/// Whether the garbage collector missed the end of a quarantine, and collected a pass later.
+fn quarantine_ends_late(trace: &Trace) -> bool {
+    let lives = || trace.seen.pods.values();
+    trace.seen.nodes.iter().any(|(node, states)| {
+        let gone = states.iter().filter(|state| state.text == "gone").map(|state| state.at);
+        gone.into_iter().any(|deleted| {
+            let waited = lives().filter(|life| life.node == *node);
+            let waited = waited.filter_map(|life| Some(life.moments[4]? - deleted));
+            waited.into_iter().any(|waited| (THREE_PASSES..THREE_PASSES + 20.0).contains(&waited))
+        })
+    })
 }
 
 /// Each object of a file, in its order.
@@ -199,11 +310,16 @@ impl Player {
         loop {
             let timeout = self.simulator.poll_timeout().map(|next| next.at);
             let end = self.ends.first_key_value().map(|((at, _), _)| *at);
-            let due = timeout.into_iter().chain(end).min().filter(|at| *at <= then);
+            let due = timeout.into_iter().chain(end).chain(self.restart).min();
+            let due = due.filter(|at| *at <= then);
             self.simulator.advance_to(due.unwrap_or(then)).expect("time goes on");
             self.look();
             if due.is_none() {
                 return;
+            }
+            if self.restart == due {
+                self.restart = None;
+                let _ = self.command(Command::RestartControllerManager);
             }
             if end == due
                 && let Some(((_, pod), uid)) = self.ends.pop_first()
@@ -213,12 +329,24 @@ impl Player {
         }
     }
 
-    /// The containers of a pod end well.
+    /// The containers of a pod end, with the exit code that its annotation says.
     fn end_pod(&mut self, key: &PodKey, uid: &str) {
         let pod = self.simulator.cluster().get_pod(key);
         let Some(pod) = pod.filter(|pod| pod.metadata.uid == uid) else { return };
         let mut pod = Pod::clone(pod);
-        pod.status.phase = PodPhase::Succeeded;
+        let code = pod.metadata.annotations.get("kcp/exit-code").and_then(|code| code.parse().ok());
+        let code: i64 = code.unwrap_or_default();
+        pod.status.phase = if code == 0 { PodPhase::Succeeded } else { PodPhase::Failed };
+        let reason = if code == 0 { "Completed" } else { "Error" };
+        let finished = self.simulator.wall_clock(self.simulator.now()).truncated_to_seconds();
+        let ended = json!({"exitCode": code, "reason": reason, "finishedAt": finished.to_string()});
+        let mut object = serde_json::to_value(&pod).unwrap_or_default();
+        let states = object.pointer_mut("/status/containerStatuses").and_then(Value::as_array_mut);
+        for state in states.into_iter().flatten() {
+            state["state"] = json!({ "terminated": ended });
+            state["ready"] = false.into();
+        }
+        pod = serde_json::from_value(object).unwrap_or(pod);
         for condition in &mut pod.status.conditions {
             if matches!(condition.type_.as_str(), "Ready" | "ContainersReady") {
                 condition.status = ConditionStatus::False;
@@ -251,7 +379,7 @@ impl Player {
                     }
                 }
                 EventKind::NodeDeleted { node } => {
-                    self.seen.node_state(now, node.as_str(), "gone".to_owned());
+                    self.seen.node_gone(now, node.as_str());
                 }
                 EventKind::NodeAdded { node } | EventKind::NodeUpdated { node } if now >= 0.0 => {
                     self.see_node(now, &node.clone());
@@ -270,7 +398,8 @@ impl Player {
                             (workload.kind.as_str(), workload.name.name())
                         }
                     };
-                    self.seen.event(recorded.reason, kind, name, 1);
+                    let message = [recorded.message.clone()];
+                    self.seen.event((recorded.reason, kind, name), 1, message);
                 }
                 EventKind::DrainPrinted { drain, is_error, line } => {
                     let line = format!("{line}\n");
@@ -284,7 +413,7 @@ impl Player {
                     if let Some(at) = self.drains.remove(drain)
                         && let Some(printed) = self.seen.printed.get_mut(at)
                     {
-                        printed.exit = i64::from(*failed);
+                        printed.exit = Some(i64::from(*failed));
                     }
                 }
                 _ => {}
@@ -345,7 +474,8 @@ impl Player {
         Ok(())
     }
 
-    fn act(&mut self, action: &RecordedAction, trace: &Trace) -> Result<(), String> {
+    /// Does what was done; the action after it begins at `next`.
+    fn act(&mut self, action: &RecordedAction, next: f64, trace: &Trace) -> Result<(), String> {
         let node: NodeName = action.text("node").into();
         let nodes = action.texts("nodes");
         let taints = |simulator: &Simulator| {
@@ -393,9 +523,10 @@ impl Player {
                 })
             }
             "condition" => {
-                let status = match action.text("status") {
-                    "" => ConditionStatus::False,
-                    status => status.into(),
+                let status = match (action.text("status"), action.text("type")) {
+                    ("", "Ready") => ConditionStatus::True,
+                    ("", _) => ConditionStatus::False,
+                    (status, _) => status.into(),
                 };
                 let given =
                     |name: &str| Some(action.text(name).to_owned()).filter(|text| !text.is_empty());
@@ -404,53 +535,77 @@ impl Player {
                 self.command(Command::SetNodeCondition { node, type_, status, reason, message })
             }
             "register" => {
-                let object = action.arguments.get("object").cloned().unwrap_or_default();
-                self.command(Command::CreateNode(parse(object)?))
-            }
-            "restart-kcm" => self.command(Command::RestartControllerManager),
-            "delete" => {
-                let parts: Vec<&str> = action.text("path").split('/').collect();
-                match parts.as_slice() {
-                    [.., "namespaces", namespace, "pods", name] => {
-                        self.command(Command::DeletePod {
-                            pod: PodKey::new(namespace, name),
-                            force: false,
-                            grace_period_seconds: None,
-                        })
-                    }
-                    [.., "nodes", name] => {
-                        self.command(Command::DeleteNode { node: (*name).into() })
-                    }
-                    _ => Err(format!("the path {} is not known", action.text("path"))),
+                let mut object = action.arguments.get("object").cloned().unwrap_or_default();
+                let given = action.arguments.get("conditions").and_then(Value::as_array);
+                if let Some(given) = given {
+                    object["status"]["conditions"] = given.clone().into();
                 }
+                let mut node: Node = parse(object)?;
+                complete_conditions(&mut node, self.simulator.wall_clock(self.simulator.now()));
+                self.registered.insert(node.metadata.name.clone(), node.clone());
+                self.command(Command::CreateNode(node))
             }
+            "reregister" => {
+                let node = self.registered.get(node.as_str()).cloned();
+                let mut node = node.ok_or("the node was never registered")?;
+                node.metadata.creation_timestamp = None;
+                node.metadata.uid.clear();
+                let now = self.simulator.wall_clock(self.simulator.now()).truncated_to_seconds();
+                for condition in &mut node.status.conditions {
+                    condition.last_heartbeat_time = Some(now);
+                    condition.last_transition_time = Some(now);
+                }
+                self.command(Command::CreateNode(node))
+            }
+            "restart-kcm" => {
+                let first = trace.registered.iter().find(|at| **at >= action.started);
+                self.restart = Some(self.at(*first.unwrap_or(&action.started)));
+                Ok(())
+            }
+            "delete" => self.type_path("delete", action.text("path"), "--wait=false"),
             "patch" => {
                 let body = action.arguments.get("body").cloned().unwrap_or_default();
-                match action.text("path").rsplit('/').collect::<Vec<_>>().as_slice() {
-                    [name, "nodes", ..] => {
-                        let line = format!("patch node {name} --type=merge -p '{body}'");
-                        self.type_line(&line).map(|_| ())
-                    }
-                    _ => Err(format!("the path {} is not known", action.text("path"))),
-                }
+                let body = body.to_string().replace('\'', "'\\''");
+                self.type_path("patch", action.text("path"), &format!("--type=merge -p '{body}'"))
             }
             "kubectl" => {
                 let words = action.texts("args");
                 let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
-                let (mut printed, drain) = self.type_line(&quoted.join(" "))?;
+                let line = quoted.join(" ");
+                let (mut printed, drain, reads) = self.type_line(&line)?;
                 printed.line = words.join(" ");
-                if let Some(drain) = drain {
-                    self.drains.insert(drain, self.seen.printed.len());
-                }
+                let at = self.seen.printed.len();
                 self.seen.printed.push(printed);
+                if let Some(drain) = drain {
+                    self.drains.insert(drain, at);
+                } else if reads && self.now() < action.ended.min(next) {
+                    self.advance(action.ended.min(next));
+                    let (later, ..) = self.type_line(&line)?;
+                    if let Some(printed) = self.seen.printed.get_mut(at) {
+                        printed.later = Some(Box::new(later));
+                    }
+                }
                 Ok(())
             }
             other => Err(format!("the action {other} is not known")),
         }
     }
 
-    fn type_line(&mut self, line: &str) -> Result<(Printed, Option<u64>), String> {
+    /// Does by kubectl what was done to an object by its path.
+    fn type_path(&mut self, verb: &str, path: &str, flags: &str) -> Result<(), String> {
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let object = match parts.as_slice() {
+            [.., "namespaces", namespace, kind, name] => format!("{kind} {name} -n {namespace}"),
+            [.., kind, name] => format!("{kind} {name}"),
+            _ => return Err(format!("the path {path} is not known")),
+        };
+        self.type_line(&format!("{verb} {object} {flags}")).map(|_| ())
+    }
+
+    /// What a line prints, the drain that goes on, and whether it changes nothing.
+    fn type_line(&mut self, line: &str) -> Result<(Printed, Option<u64>, bool), String> {
         let outcome = run(&Context::new(&self.simulator, &self.events), line, None);
+        let reads = outcome.commands.is_empty();
         for command in outcome.commands {
             self.command(command)?;
         }
@@ -458,9 +613,10 @@ impl Player {
             line: line.to_owned(),
             stdout: outcome.stdout,
             stderr: outcome.stderr,
-            exit: outcome.exit_code.into(),
+            exit: Some(outcome.exit_code.into()),
+            later: None,
         };
-        Ok((printed, outcome.drain))
+        Ok((printed, outcome.drain, reads))
     }
 }
 

@@ -9,11 +9,15 @@ use flate2::read::MultiGzDecoder;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::seen::{Printed, Seen};
+use super::seen::{Printed, Seen, seconds_of_day};
 
 /// The recorded run.
 pub(super) struct Trace {
     pub(super) name: String,
+    /// The release of the control plane, such as `1.34.2`.
+    pub(super) release: String,
+    /// The command lines of the control plane.
+    pub(super) flags: String,
     pub(super) objects: String,
     pub(super) actions: Vec<RecordedAction>,
     /// The wall clock when objects were created.
@@ -22,6 +26,9 @@ pub(super) struct Trace {
     pub(super) until: f64,
     /// When the node lifecycle controller first looked at nodes, in seconds, before 0.
     pub(super) first_pass: f64,
+    /// When nodes were registered in the controller, in order: a controller manager that was
+    /// restarted registers them anew in its first pass.
+    pub(super) registered: Vec<f64>,
     /// When each kubelet renewed its lease first after 0.
     pub(super) leases: BTreeMap<String, f64>,
     /// When each kubelet posted its status first by the clock: its ticks.
@@ -40,6 +47,8 @@ pub(super) struct RecordedAction {
     pub(super) what: String,
     pub(super) started: f64,
     #[serde(default)]
+    pub(super) ended: f64,
+    #[serde(default)]
     pub(super) result: Value,
     #[serde(flatten)]
     pub(super) arguments: BTreeMap<String, Value>,
@@ -48,6 +57,9 @@ pub(super) struct RecordedAction {
 #[derive(Deserialize)]
 struct Actions {
     name: String,
+    /// Traces of 1.20.2 do not say it.
+    #[serde(default)]
+    release: Option<String>,
     t0: String,
     until: f64,
     actions: Vec<RecordedAction>,
@@ -56,6 +68,10 @@ struct Actions {
 impl RecordedAction {
     pub(super) fn text(&self, name: &str) -> &str {
         self.arguments.get(name).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    pub(super) fn number(&self, name: &str) -> Option<f64> {
+        self.arguments.get(name).and_then(Value::as_f64)
     }
 
     pub(super) fn texts(&self, name: &str) -> Vec<String> {
@@ -78,49 +94,73 @@ impl Trace {
         MultiGzDecoder::new(file)
             .read_to_string(&mut events)
             .map_err(|error| format!("{}: {error}", path.display()))?;
+        let last = actions.actions.iter().map(|action| action.ended).fold(0.0, f64::max);
         let mut trace = Self {
             name: actions.name,
+            release: actions.release.unwrap_or_else(|| "1.20".to_owned()),
+            flags: read("flags.txt").unwrap_or_default(),
             objects: read("objects.yaml")?,
             actions: actions.actions,
             t0: actions.t0,
-            until: actions.until,
+            until: actions.until.max(last),
             first_pass: f64::NAN,
+            registered: Vec::new(),
             leases: BTreeMap::new(),
             posts: BTreeMap::new(),
             created: BTreeMap::new(),
             scaled_down: Vec::new(),
             seen: Seen::default(),
         };
-        trace.read_events(&events)?;
+        let lines = trace.read_events(&events)?;
         for action in trace.actions.iter().filter(|action| action.what == "kubectl") {
             let text = |name: &str| action.result[name].as_str().unwrap_or_default().to_owned();
-            trace.seen.printed.push(Printed {
-                line: action.texts("args").join(" "),
+            let line = action.texts("args").join(" ");
+            let mut printed = Printed {
                 stdout: text("stdout"),
                 stderr: text("stderr"),
-                exit: action.result["exit"].as_i64().unwrap_or_default(),
-            });
+                exit: action.result["exit"].as_i64(),
+                line,
+                later: None,
+            };
+            // A line in the background has no result: what it printed is among the events.
+            if action.result.is_null() {
+                for one in lines.iter().filter(|one| one.command == printed.line) {
+                    let is_error = one.stream == "stderr";
+                    let to = if is_error { &mut printed.stderr } else { &mut printed.stdout };
+                    to.push_str(&one.line);
+                    to.push('\n');
+                }
+            }
+            trace.seen.printed.push(printed);
         }
         Ok(trace)
     }
 
-    fn read_events(&mut self, text: &str) -> Result<(), String> {
-        let zero = seconds_of_day(&self.t0)?;
+    /// How many values of the record the engine is given, since nobody can know them.
+    pub(super) fn taken(&self) -> usize {
+        let [leases, posts] = [&self.leases, &self.posts].map(BTreeMap::len);
+        1 + leases + posts + self.created.len() + self.scaled_down.len()
+    }
+
+    fn read_events(&mut self, text: &str) -> Result<Vec<TimedLine>, String> {
+        let zero = time(&self.t0)?;
+        self.seen.zero = zero;
+        let mut lines = Vec::new();
         // The last version of each Event counts, which has the count.
-        let mut recorded: BTreeMap<String, Value> = BTreeMap::new();
+        let mut recorded: BTreeMap<String, (Value, Vec<String>)> = BTreeMap::new();
         for line in text.lines() {
             let mut record: Value =
                 serde_json::from_str(line).map_err(|error| format!("events.jsonl: {error}"))?;
             let object = record["object"].take();
             let of = |name: &str| record[name].as_str().unwrap_or_default();
-            let at = seconds_of_day(of("ts"))? - zero;
+            let at = time(of("ts"))? - zero;
             if !(-43_200.0..=43_200.0).contains(&at) {
                 return Err("a trace over midnight is not read".to_owned());
             }
             match (of("src"), of("resource"), of("type"), of("what")) {
                 ("watch", "nodes", "DELETED", _) => {
                     let name = object["metadata"]["name"].as_str().unwrap_or_default();
-                    self.seen.node_state(at, name, "gone".to_owned());
+                    self.seen.node_gone(at, name);
                 }
                 ("watch", "nodes", ..) => {
                     let of = |name: &str| object["metadata"][name].as_str().unwrap_or_default();
@@ -135,13 +175,15 @@ impl Trace {
                 }
                 ("watch", "pods", ..) => self.seen.pod(at, &object),
                 ("watch", "events", ..) => {
-                    if object["reason"] == "RegisteredNode" && self.first_pass.is_nan() {
-                        self.first_pass = at;
+                    if object["reason"] == "RegisteredNode" {
+                        self.registered.push(at);
                     }
                     self.scaled_down.extend(deleted_by_replica_set(&object));
                     if at >= 0.0 {
                         let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
-                        recorded.insert(uid.to_owned(), object);
+                        let known = recorded.entry(uid.to_owned()).or_default();
+                        known.1.extend(message(&object).map(str::to_owned));
+                        known.0 = object;
                     }
                 }
                 ("kubelet", _, _, "renewed lease") if at >= 0.0 => {
@@ -150,18 +192,22 @@ impl Trace {
                 ("kubelet", _, _, "posted status") => {
                     self.posts.entry(of("node").to_owned()).or_insert(at);
                 }
+                ("kubectl", ..) => {
+                    let words = record["args"].as_array().into_iter().flatten();
+                    let words: Vec<&str> = words.filter_map(Value::as_str).collect();
+                    let (stream, line) = (of("stream").to_owned(), of("line").to_owned());
+                    lines.push(TimedLine { command: words.join(" "), stream, line });
+                }
                 _ => {}
             }
         }
-        if self.first_pass.is_nan() {
-            return Err("no node was registered".to_owned());
-        }
+        self.first_pass = *self.registered.first().ok_or("no node was registered")?;
         // Nodes begin as they are when objects are created.
         for states in self.seen.nodes.values_mut() {
-            let begin = states.iter().rposition(|(t, _)| *t <= 0.0).unwrap_or(0);
+            let begin = states.iter().rposition(|state| state.at <= 0.0).unwrap_or(0);
             states.drain(..begin);
         }
-        for event in recorded.into_values() {
+        for (event, messages) in recorded.into_values() {
             let object = ["involvedObject", "regarding"]
                 .into_iter()
                 .map(|name| &event[name])
@@ -172,10 +218,21 @@ impl Trace {
             let count = counts.into_iter().find_map(Value::as_u64).unwrap_or(1).max(1);
             let (reason, kind, name) =
                 (of(&event["reason"]), of(&object["kind"]), of(&object["name"]));
-            self.seen.event(&reason, &kind, &name, count);
+            self.seen.event((&reason, &kind, &name), count, messages);
         }
-        Ok(())
+        Ok(lines)
     }
+}
+
+/// A line that kubectl printed while it ran.
+struct TimedLine {
+    command: String,
+    stream: String,
+    line: String,
+}
+
+fn message(event: &Value) -> Option<&str> {
+    event["message"].as_str().or_else(|| event["note"].as_str())
 }
 
 /// The pod of which an Event says that a ReplicaSet has deleted it. One that is repeated has the
@@ -186,17 +243,9 @@ fn deleted_by_replica_set(event: &Value) -> Option<String> {
     if !is_of_set || event["reason"] != "SuccessfulDelete" {
         return None;
     }
-    let message = event["message"].as_str().or_else(|| event["note"].as_str())?;
-    message.rsplit_once("Deleted pod: ").map(|(_, pod)| pod.to_owned())
+    message(event)?.rsplit_once("Deleted pod: ").map(|(_, pod)| pod.to_owned())
 }
 
-/// Seconds since midnight of a time such as `2026-11-22T05:19:14.977Z`.
-fn seconds_of_day(text: &str) -> Result<f64, String> {
-    let wrong = || format!("`{text}` is no time");
-    let time = text.split_once('T').ok_or_else(wrong)?.1.trim_end_matches('Z');
-    let mut seconds = 0.0;
-    for part in time.split(':') {
-        seconds = seconds * 60.0 + part.parse::<f64>().map_err(|_| wrong())?;
-    }
-    Ok(seconds)
+fn time(text: &str) -> Result<f64, String> {
+    seconds_of_day(text).ok_or_else(|| format!("`{text}` is no time"))
 }

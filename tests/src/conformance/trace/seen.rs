@@ -7,16 +7,35 @@ use serde_json::Value;
 /// What is seen of a run; all times are seconds since objects were created.
 #[derive(Default)]
 pub(super) struct Seen {
+    /// The seconds of its day at which objects were created.
+    pub(super) zero: f64,
     /// By node: `Ready` and the taints from a moment on.
-    pub(super) nodes: BTreeMap<String, Vec<(f64, String)>>,
+    pub(super) nodes: BTreeMap<String, Vec<NodeState>>,
     /// By UID.
     pub(super) pods: BTreeMap<String, Life>,
-    /// How often, by reason and object.
-    pub(super) events: BTreeMap<String, u64>,
+    /// By reason and object.
+    pub(super) events: BTreeMap<String, Recorded>,
     /// The ReplicaSets that pods are of.
     pub(super) sets: BTreeSet<String>,
     /// What the lines of kubectl printed, in their order.
     pub(super) printed: Vec<Printed>,
+}
+
+/// A node from a moment on.
+#[derive(Clone, Default)]
+pub(super) struct NodeState {
+    pub(super) at: f64,
+    /// `Ready`, and the taints in order: `key=value:effect`.
+    pub(super) text: String,
+    /// `timeAdded` of the taints in the same order, seconds; NaN if there is none.
+    pub(super) added: Vec<f64>,
+}
+
+/// An Event: how often it was recorded, and in which words.
+#[derive(Clone, Default)]
+pub(super) struct Recorded {
+    pub(super) times: u64,
+    pub(super) messages: BTreeSet<String>,
 }
 
 /// When what happened to a pod.
@@ -34,12 +53,15 @@ pub(super) struct Life {
 }
 
 /// What a line printed.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Printed {
     pub(super) line: String,
     pub(super) stdout: String,
     pub(super) stderr: String,
-    pub(super) exit: i64,
+    /// `None` of a line in the background, which nobody waited for.
+    pub(super) exit: Option<i64>,
+    /// What the engine prints at the end of the time that the recorded line took.
+    pub(super) later: Option<Box<Self>>,
 }
 
 fn texts<'v>(value: &'v Value, path: &str) -> &'v str {
@@ -53,20 +75,33 @@ impl Seen {
         let ready = conditions.into_iter().flatten().find(|one| one["type"] == "Ready");
         let ready = ready.map_or("", |ready| texts(ready, "/status"));
         let taints = node.pointer("/spec/taints").and_then(Value::as_array);
-        let mut taints: Vec<String> = taints
+        let mut taints: Vec<(String, f64)> = taints
             .into_iter()
             .flatten()
-            .map(|taint| format!("{}:{}", texts(taint, "/key"), texts(taint, "/effect")))
+            .map(|taint| {
+                let value = match texts(taint, "/value") {
+                    "" => String::new(),
+                    value => format!("={value}"),
+                };
+                let text = format!("{}{value}:{}", texts(taint, "/key"), texts(taint, "/effect"));
+                let added = seconds_of_day(texts(taint, "/timeAdded"));
+                (text, added.map_or(f64::NAN, |added| added - self.zero))
+            })
             .collect();
-        taints.sort();
-        let state = format!("Ready={ready} [{}]", taints.join(" "));
-        self.node_state(t, texts(node, "/metadata/name"), state);
+        taints.sort_by(|one, other| one.0.cmp(&other.0));
+        let (taints, added): (Vec<String>, Vec<f64>) = taints.into_iter().unzip();
+        let text = format!("Ready={ready} [{}]", taints.join(" "));
+        self.node_state(texts(node, "/metadata/name"), NodeState { at: t, text, added });
     }
 
-    pub(super) fn node_state(&mut self, t: f64, name: &str, state: String) {
+    pub(super) fn node_gone(&mut self, t: f64, name: &str) {
+        self.node_state(name, NodeState { at: t, text: "gone".to_owned(), added: Vec::new() });
+    }
+
+    fn node_state(&mut self, name: &str, state: NodeState) {
         let states = self.nodes.entry(name.to_owned()).or_default();
-        if states.last().is_none_or(|(_, last)| *last != state) {
-            states.push((t.max(0.0), state));
+        if states.last().is_none_or(|last| last.text != state.text) {
+            states.push(NodeState { at: state.at.max(0.0), ..state });
         }
     }
 
@@ -111,19 +146,32 @@ impl Seen {
         }
     }
 
-    /// An event was recorded.
-    pub(super) fn event(&mut self, reason: &str, kind: &str, name: &str, times: u64) {
+    /// An event was recorded, once or more often, with these messages.
+    pub(super) fn event(
+        &mut self,
+        (reason, kind, name): (&str, &str, &str),
+        times: u64,
+        messages: impl IntoIterator<Item = String>,
+    ) {
         let object = match kind {
             "Pod" => self.group_of_pod(name),
             "ReplicaSet" => without_suffix(name).to_owned(),
             _ => name.to_owned(),
         };
-        *self.events.entry(format!("{reason} {kind}/{object}")).or_default() += times;
+        let recorded = self.events.entry(format!("{reason} {kind}/{object}")).or_default();
+        recorded.times += times;
+        recorded.messages.extend(messages);
     }
 
     pub(super) fn group_of_pod(&self, name: &str) -> String {
         let life = self.pods.values().find(|life| life.name == name);
         life.map_or_else(|| name.to_owned(), |life| life.group.clone())
+    }
+
+    /// Whether letters of a name were drawn.
+    pub(super) fn is_drawn(&self, name: &str) -> bool {
+        self.sets.contains(name)
+            || self.pods.values().any(|life| life.name == name && life.group.ends_with('*'))
     }
 }
 
@@ -146,4 +194,14 @@ fn group_of(pod: &Value) -> (String, String, Option<String>) {
 
 pub(super) fn without_suffix(name: &str) -> &str {
     name.rsplit_once('-').map_or(name, |(begin, _)| begin)
+}
+
+/// Seconds since midnight of a time such as `2026-11-22T05:19:14.977Z`.
+pub(super) fn seconds_of_day(text: &str) -> Option<f64> {
+    let time = text.split_once('T')?.1.trim_end_matches('Z');
+    let mut seconds = 0.0;
+    for part in time.split(':') {
+        seconds = seconds * 60.0 + part.parse::<f64>().ok()?;
+    }
+    Some(seconds)
 }

@@ -12,8 +12,17 @@ use crate::theme::Theme;
 use crate::view_models::board::NodeView;
 use crate::view_models::board::mark::{Mark, NO_POD, Tone, mark_of};
 
-/// From one cell to the next, in pixels.
-pub(super) const PITCH: usize = 14;
+/// From one cell to the next where there is room, in pixels; marks are drawn for that.
+const PITCH: usize = 14;
+
+/// From one cell to the next on a board of so many nodes, in pixels, so that all zones are in sight.
+pub(super) const fn pitch(nodes: usize) -> usize {
+    match nodes {
+        0..=1_500 => PITCH,
+        1_501..=3_000 => 9,
+        _ => 6,
+    }
+}
 /// Half of the size of a mark, in pixels.
 const HALF: f64 = 4.5;
 
@@ -50,7 +59,12 @@ fn middle(index: usize, columns: usize) -> (f64, f64) {
 }
 
 /// Paints all nodes of a zone.
-pub(super) fn paint(canvas: &HtmlCanvasElement, nodes: &[Rc<NodeView>], columns: usize) {
+pub(super) fn paint(
+    canvas: &HtmlCanvasElement,
+    nodes: &[Rc<NodeView>],
+    columns: usize,
+    pitch: usize,
+) {
     let sharp = browser::window().is_some_and(|window| window.device_pixel_ratio() > 1.0);
     let scale = if sharp { 2 } else { 1 };
     let size = |pixels: i32| u32::try_from(pixels).unwrap_or_default() * scale;
@@ -61,10 +75,12 @@ pub(super) fn paint(canvas: &HtmlCanvasElement, nodes: &[Rc<NodeView>], columns:
     else {
         return;
     };
+    let float = |pixels: usize| f64::from(u32::try_from(pixels).unwrap_or_default());
+    let zoom = f64::from(scale) * float(pitch) / float(PITCH);
     // A canvas of no size is not scaled, and nothing is seen of it.
-    let _ = context.scale(f64::from(scale), f64::from(scale));
+    let _ = context.scale(zoom, zoom);
     let places = || nodes.iter().enumerate().map(|(index, node)| (middle(index, columns), node));
-    let half = f64::from(u32::try_from(PITCH).unwrap_or_default()) / 2.0 - 0.5;
+    let half = float(PITCH) / 2.0 - 0.5;
     let tainted = |node: &NodeView| node.taints.iter().any(Taint::is_no_execute);
     context.begin_path();
     for ((x, y), _) in places().filter(|(_, node)| tainted(node)) {

@@ -8,7 +8,7 @@ use taintlab_core::api::NodeName;
 use web_sys::{HtmlCanvasElement, HtmlElement};
 use yew::prelude::*;
 
-use super::cell_canvas::{self, PITCH};
+use super::cell_canvas;
 use crate::browser::{self, Resized};
 use crate::focus;
 use crate::messages::{Dispatch, Msg};
@@ -29,13 +29,15 @@ pub(crate) struct CellsProps {
     pub(crate) selected: Option<NodeName>,
     /// The colours of the page.
     pub(crate) theme: Theme,
+    /// From one cell to the next, in pixels.
+    pub(crate) pitch: usize,
     /// Where messages go.
     pub(crate) dispatch: Dispatch,
 }
 
 /// What happens to the cells.
 pub(crate) enum CellsMsg {
-    /// They have so much width.
+    /// They have so much width, or other room from one to the next.
     Width(usize),
     /// The colours of the system are others.
     Colours,
@@ -50,6 +52,7 @@ pub(crate) enum CellsMsg {
 struct Painted {
     zone: Rc<ZoneView>,
     columns: usize,
+    pitch: usize,
     scheme: String,
 }
 
@@ -103,13 +106,18 @@ impl Component for Cells {
             self.current.clone_from(selected);
             self.shows = true;
         }
+        if ctx.props().pitch != old.pitch
+            && let Some(canvas) = self.canvas.cast::<HtmlCanvasElement>()
+        {
+            self.observe(ctx, &canvas);
+        }
         true
     }
 
     fn update(&mut self, ctx: &Context<Self>, msg: Self::Message) -> bool {
         match msg {
             CellsMsg::Width(width) => {
-                let columns = Some((width / PITCH).max(1));
+                let columns = Some((width / ctx.props().pitch).max(1));
                 std::mem::replace(&mut self.columns, columns) != columns
             }
             CellsMsg::Colours => true,
@@ -124,15 +132,16 @@ impl Component for Cells {
     }
 
     fn view(&self, ctx: &Context<Self>) -> Html {
-        let CellsProps { zone, selected, dispatch, .. } = ctx.props();
+        let CellsProps { zone, selected, pitch, dispatch, .. } = ctx.props();
+        let pitch = *pitch;
         let count = zone.nodes.len();
         let is_laid_out = self.columns.is_some();
         let columns = self.columns.unwrap_or(count).max(1);
-        let height = count.div_ceil(columns) * PITCH;
+        let height = count.div_ceil(columns) * pitch;
         let at = {
             let zone = zone.clone();
             move |event: &MouseEvent| {
-                let pixels = |offset: i32| usize::try_from(offset).ok().map(|it| it / PITCH);
+                let pixels = |offset: i32| usize::try_from(offset).ok().map(|it| it / pitch);
                 let (x, y) = (pixels(event.offset_x())?, pixels(event.offset_y())?);
                 let index = y * columns + x;
                 (x < columns && index < zone.nodes.len()).then_some(index)
@@ -152,8 +161,8 @@ impl Component for Cells {
             })
         };
         let place = |index: usize| {
-            let (x, y) = (index % columns * PITCH, index / columns * PITCH);
-            format!("left:{x}px;top:{y}px")
+            let (x, y) = (index % columns * pitch, index / columns * pitch);
+            format!("left:{x}px;top:{y}px;width:{pitch}px;height:{pitch}px")
         };
         let position = |name: &NodeName| zone.nodes.iter().position(|node| node.name == *name);
         let marked = selected.as_ref().and_then(position);
@@ -174,7 +183,7 @@ impl Component for Cells {
                 }
                 if let Some((index, node)) = tip {
                     <div class="celltip" aria-hidden="true" data-testid={TestId::CellTip}
-                        style={tip_place(index, columns)}>{ node.line() }</div>
+                        style={tip_place(index, columns, pitch)}>{ node.line() }</div>
                 }
             </div>
         }
@@ -199,10 +208,11 @@ impl Component for Cells {
         let painted = Painted {
             zone: ctx.props().zone.clone(),
             columns,
+            pitch: ctx.props().pitch,
             scheme: cell_canvas::scheme(ctx.props().theme),
         };
         if self.painted.as_ref() != Some(&painted) {
-            cell_canvas::paint(&canvas, &painted.zone.nodes, columns);
+            cell_canvas::paint(&canvas, &painted.zone.nodes, columns, painted.pitch);
             self.painted = Some(painted);
         }
     }
@@ -256,9 +266,9 @@ impl Cells {
 }
 
 /// Below the cell, and not over the edge.
-fn tip_place(index: usize, columns: usize) -> String {
-    let width = columns * PITCH;
-    let x = (index % columns * PITCH).min(width.saturating_sub(TIP));
-    let y = (index / columns + 1) * PITCH + 4;
+fn tip_place(index: usize, columns: usize, pitch: usize) -> String {
+    let width = columns * pitch;
+    let x = (index % columns * pitch).min(width.saturating_sub(TIP));
+    let y = (index / columns + 1) * pitch + 4;
     format!("left:{x}px;top:{y}px")
 }

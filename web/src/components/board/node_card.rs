@@ -3,18 +3,24 @@
 use std::rc::Rc;
 
 use taintlab_core::api::Taint;
+use taintlab_core::command::Command;
+use taintlab_core::event::UnreachableCause;
 use taintlab_core::warnings::Severity;
 use yew::prelude::*;
 
+use crate::components::parts::name::cut_name;
 use crate::components::parts::pod_mark::{pod_dot, pod_item};
 use crate::components::parts::severity::picture;
 use crate::components::parts::taint_chip::taint_chip;
 use crate::components::parts::tallies::tallies;
+use crate::messages::{Dispatch, Msg, refused};
 use crate::test_id::TestId;
 use crate::text::{at, count};
 use crate::view_models::board::density::Detail;
 use crate::view_models::board::patch::MAX_DOTS;
 use crate::view_models::board::{NodeView, PodView, unreachable_words};
+use crate::view_models::names::Shared;
+use crate::view_models::pane::{PaneMsg, PaneTab};
 use crate::view_models::selection::Selection;
 use crate::view_models::warning_marks::WarningMarks;
 
@@ -30,6 +36,11 @@ pub(crate) struct NodeCardProps {
     /// What there are warnings about.
     #[prop_or_default]
     pub(crate) marked: Rc<WarningMarks>,
+    /// What the names of all nodes share.
+    #[prop_or_default]
+    pub(crate) names: Shared,
+    /// Where messages go.
+    pub(crate) dispatch: Dispatch,
 }
 
 /// A node. A click on it is handled by the board.
@@ -50,7 +61,7 @@ pub(crate) fn NodeCard(props: &NodeCardProps) -> Html {
                 aria-level="2" aria-selected={selected.to_string()} tabindex="-1">
                 <span class="dot" data-ready={ready}></span>
                 <span class="sr">{ "node " }</span>
-                <span class="clip">{ name }</span>
+                { cut_name(&name, props.names) }
                 <span class="sr">{ format!(", {}, ", node.status()) }</span>
                 <span class="status">{ pods }{ extra_status(node) }</span>
                 if !more.is_empty() { <span class="sr">{ more }</span> }
@@ -73,6 +84,49 @@ pub(crate) fn NodeCard(props: &NodeCardProps) -> Html {
                 Detail::Compact => dots(props),
                 Detail::Rows | Detail::Cells => tallies(&node.counts),
             } }
+            if node.exists && props.detail == Detail::Full { { deeds(node, &props.dispatch) } }
+        </div>
+    }
+}
+
+/// What is done to a node most. For the mouse only: the inspector of the node has it for everybody.
+fn deeds(node: &NodeView, dispatch: &Dispatch) -> Html {
+    let button = |words: &'static str, title: &'static str, msgs: Rc<dyn Fn() -> Vec<Msg>>| {
+        let dispatch = dispatch.clone();
+        let onclick = Callback::from(move |event: MouseEvent| {
+            // It is not the card that is pressed.
+            event.stop_propagation();
+            msgs().into_iter().for_each(|msg| dispatch.emit(msg));
+        });
+        html! {
+            <button class="deed" tabindex="-1" aria-hidden="true" {title} {onclick}>{ words }</button>
+        }
+    };
+    let name = node.name.clone();
+    let (words, title, command) = match node.unreachable {
+        Some(UnreachableCause::KubeletStopped) => {
+            ("Start kubelet", "Heartbeats resume", Command::StartKubelet { node: name })
+        }
+        Some(UnreachableCause::NodeOff) => {
+            ("Start node", "Its kubelet reports again", Command::StartKubelet { node: name })
+        }
+        _ => ("Stop kubelet", "Stops sending heartbeats", Command::StopKubelet { node: name }),
+    };
+    let refused = refused(dispatch);
+    let kubelet: Rc<dyn Fn() -> Vec<Msg>> =
+        Rc::new(move || vec![Msg::Edit(vec![command.clone()], refused.clone())]);
+    let name = node.name.clone();
+    let taint: Rc<dyn Fn() -> Vec<Msg>> =
+        Rc::new(move || vec![Msg::Show(Selection::Node(name.clone()))]);
+    let line = format!("kubectl drain {} --ignore-daemonsets --delete-emptydir-data", node.name);
+    let drain: Rc<dyn Fn() -> Vec<Msg>> = Rc::new(move || {
+        vec![Msg::Pane(PaneMsg::Show(PaneTab::Kubectl)), Msg::Kubectl(line.clone())]
+    });
+    html! {
+        <div class="deeds">
+            { button(words, title, kubelet) }
+            { button("Taint", "Add a taint in the inspector", taint) }
+            { button("Drain", "kubectl drain, in the console", drain) }
         </div>
     }
 }
@@ -130,7 +184,7 @@ fn gone(node: &NodeView) -> Html {
                     title={format!("{} was {} at {}", gone.pod,
                         if gone.evicted.is_some() { "evicted" } else { "deleted" },
                         at(gone.evicted.unwrap_or(gone.at)))}>
-                    <s class="clip">{ gone.pod.name() }</s>
+                    <s class="clip">{ cut_name(gone.pod.name(), Shared::default()) }</s>
                     if gone.lost() { <span class="lost">{ "lost" }</span> }
                     <time>{ at(gone.evicted.unwrap_or(gone.at)) }</time>
                 </button>

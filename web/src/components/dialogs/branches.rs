@@ -21,8 +21,8 @@ pub(crate) fn branches(work: &WorkView, reached: Timestamp, dispatch: &Dispatch)
     html! {
         <Modal title="Branches" dispatch={dispatch.clone()} width={640}>
             <p class="hint">
-                { "A branch keeps a future: fork here, do something else, and compare both. An edit \
-                   after going back forks by itself." }
+                { "A branch keeps a future: fork here, do something else, and compare both. \
+                   Editing the past starts a new branch automatically." }
             </p>
             <ul class="tree" data-testid={TestId::Branches}>
                 { under(None, branches, here, dispatch) }

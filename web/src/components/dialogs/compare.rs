@@ -28,8 +28,8 @@ pub(crate) struct CompareProps {
     /// The release that runs.
     pub(crate) release: KubernetesRelease,
     /// The present branch.
-    pub(crate) here: AttrValue,
-    /// The other branches.
+    pub(crate) here: u32,
+    /// All branches, the present one among them.
     pub(crate) branches: Vec<BranchView>,
     /// What was compared last.
     pub(crate) compared: Option<Rc<Compared>>,
@@ -47,6 +47,16 @@ struct Form {
 }
 
 impl Form {
+    /// Both sides as the dialog opens. With branches, A is the one that was forked, B the fork: the
+    /// present branch beside its parent, or the first one beside the newest of the others.
+    fn pair(here: u32, branches: &[BranchView]) -> [Self; 2] {
+        let others = branches.iter().filter(|branch| branch.id != here);
+        let Some(newest) = others.map(|branch| branch.id).max() else { return Default::default() };
+        let present = branches.iter().find(|branch| branch.id == here);
+        let pair = present.and_then(|branch| branch.parent).map_or([here, newest], |it| [it, here]);
+        pair.map(|id| Self { branch: id.to_string(), ..Self::default() })
+    }
+
     fn read(&self) -> Result<Side, String> {
         let seconds = match self.seconds.trim() {
             "" => None,
@@ -67,7 +77,7 @@ impl Form {
 #[component]
 pub(crate) fn Compare(props: &CompareProps) -> Html {
     let error = use_state(|| None::<AttrValue>);
-    let forms = use_state(<[Form; 2]>::default);
+    let forms = use_state(|| Form::pair(props.here, &props.branches));
     let compare = {
         let (dispatch, error) = (props.dispatch.clone(), error.clone());
         Callback::from(move |[a, b]: [Form; 2]| {
@@ -84,6 +94,16 @@ pub(crate) fn Compare(props: &CompareProps) -> Html {
             }
         })
     };
+    // Two branches are compared as soon as the dialog opens.
+    {
+        let (forms, compare) = (forms.clone(), compare.clone());
+        let forked = props.branches.len() > 1;
+        use_effect_with((), move |()| {
+            if forked {
+                compare.emit((*forms).clone());
+            }
+        });
+    }
     // What is chosen is compared at once, what is typed when it is done.
     let change = |side: usize, at_once: bool, set: fn(&mut Form, String)| {
         let (forms, compare) = (forms.clone(), compare.clone());
@@ -110,8 +130,10 @@ pub(crate) fn Compare(props: &CompareProps) -> Html {
         none.into_iter().chain(values).collect::<Vec<_>>()
     };
     let side = |index: usize, name: &'static str, form: &Form| {
-        let branches = props.branches.iter();
-        let branches = branches.map(|it| (it.id.to_string().into(), it.name.to_string().into()));
+        let branches = props.branches.iter().map(|it| {
+            let here = if it.id == props.here { " (here)" } else { "" };
+            (it.id.to_string().into(), format!("{}{here}", it.name).into())
+        });
         let releases = KubernetesRelease::all().rev().map(|release| release.to_string());
         let releases = releases.map(|it| (it.clone().into(), it.into()));
         let onflags = change(index, false, |form, text| form.flags = text);
@@ -121,13 +143,10 @@ pub(crate) fn Compare(props: &CompareProps) -> Html {
         html! {
             <fieldset class="side">
                 <legend><b>{ name }</b></legend>
-                if !props.branches.is_empty() {
+                if props.branches.len() > 1 {
                     <label class="field"><span>{ "Branch" }</span>
                         <Choice value={form.branch.clone()} label={format!("Branch of {name}")}
-                            options={choices(
-                                format!("{}, as it is", props.here),
-                                branches.collect(),
-                            )}
+                            options={branches.collect::<Vec<_>>()}
                             onchange={change(index, true, |form, text| form.branch = text)} />
                     </label>
                 }

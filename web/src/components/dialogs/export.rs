@@ -25,18 +25,14 @@ pub(crate) const KINDS: [(ExportKind, &str, &str); 5] = [
     (
         ExportKind::Scenario,
         "Scenario file",
-        "Where it began and every change with its time: plays the same again.",
+        "The initial state and every change with its time: it replays the same run.",
     ),
-    (
-        ExportKind::Incident,
-        "Incident, Markdown",
-        "What happened until now, event by event: “at 0:50 …”.",
-    ),
+    (ExportKind::Incident, "Incident, Markdown", "The events until now, one a line: “at 50s …”."),
 ];
 
 /// What there is a picture of: what, name, and what it is for.
 pub(crate) const PICTURES: [(Pictured, &str, &str); 2] = [
-    (Pictured::Lanes, "Lanes, picture", "What becomes of each object, row by row over one axis."),
+    (Pictured::Lanes, "Lanes, picture", "The states of each object over time, one row an object."),
     (Pictured::Board, "Board, picture", "Zones, nodes and pods as they are now, with the legend."),
 ];
 

@@ -314,13 +314,17 @@ fn secrets_view(dropped: Dropped, keep_all: bool, set: &Callback<bool>) -> Html 
         <section class="stack" aria-label="Secrets" data-testid={TestId::ImportSecrets}>
             <h3>{ "Secrets" }</h3>
             if !keep_all {
-                <p>{ format!("Removed because it may contain secrets: {dropped}.") }</p>
+                <p>
+                    { format!("Only what a simulation reads was kept, so that no secret comes in. \
+                               Left out: {dropped}.") }
+                </p>
             }
             <label class="check">
                 <input type="checkbox" checked={keep_all} {onchange}
                     data-testid={TestId::KeepAll} />
                 <span>
-                    { "Keep everything: it will be in exports and in this browser's storage" }
+                    { "Keep everything, secrets too: it will be in exports and in this browser's \
+                       storage" }
                 </span>
             </label>
         </section>

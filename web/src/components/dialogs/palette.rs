@@ -12,6 +12,11 @@ use crate::browser;
 use crate::components::parts::modal::Modal;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
+use crate::text::count;
+use crate::view_models::search;
+
+/// Commands that are drawn at most.
+const MOST: usize = 100;
 
 /// Properties of [`Palette`].
 #[derive(Clone, PartialEq, Properties)]
@@ -25,9 +30,9 @@ pub(crate) struct PaletteProps {
 /// The commands, of which one is active.
 #[component]
 pub(crate) fn Palette(props: &PaletteProps) -> Html {
-    let search = use_state(String::new);
+    let typed = use_state(String::new);
     let active = use_state(|| 0_usize);
-    let found: Vec<_> = props.commands.iter().filter(|row| fits(row, &search)).collect();
+    let (found, more) = found(&props.commands, &typed);
     let active_now = (*active).min(found.len().saturating_sub(1));
     use_effect_with(active_now, |active| {
         if let Some(row) = browser::find(&format!("#command-{active}")) {
@@ -37,9 +42,9 @@ pub(crate) fn Palette(props: &PaletteProps) -> Html {
         }
     });
     let oninput = {
-        let (search, active) = (search.clone(), active.clone());
+        let (typed, active) = (typed.clone(), active.clone());
         Callback::from(move |event: InputEvent| {
-            search.set(event.target_unchecked_into::<HtmlInputElement>().value());
+            typed.set(event.target_unchecked_into::<HtmlInputElement>().value());
             active.set(0);
         })
     };
@@ -78,7 +83,7 @@ pub(crate) fn Palette(props: &PaletteProps) -> Html {
             <input type="text" role="combobox" aria-label="Search commands" aria-expanded="true"
                 aria-controls="commands" aria-autocomplete="list" autocomplete="off"
                 aria-activedescendant={descendant} placeholder="What do you want to do?"
-                value={(*search).clone()} {oninput} {onkeydown} autofocus=true
+                value={(*typed).clone()} {oninput} {onkeydown} autofocus=true
                 data-testid={TestId::PaletteSearch} />
             <ul id="commands" class="commands" role="listbox" aria-label="Commands"
                 data-testid={TestId::PaletteList}>
@@ -87,15 +92,39 @@ pub(crate) fn Palette(props: &PaletteProps) -> Html {
                 }) }
             </ul>
             <p class="hint" role="status">
-                if found.is_empty() { { "No command has all of these words." } }
+                if more > 0 {
+                    { format!("{} not shown: type more letters.", count(more, "command")) }
+                }
             </p>
         </Modal>
     }
 }
 
-fn fits(row: &Command, search: &str) -> bool {
-    let text = row.words.to_lowercase();
-    search.split_whitespace().all(|word| text.contains(&word.to_lowercase()))
+/// The commands that have all words of the search, else those that fit it best, and how many more
+/// there are. The last of them looks for a node or a pod of that name.
+fn found(commands: &[Command], typed: &str) -> (Vec<Command>, usize) {
+    let words: Vec<String> = typed.split_whitespace().map(str::to_lowercase).collect();
+    let has_all = |row: &&Command| {
+        let text = row.words.to_lowercase();
+        words.iter().all(|word| text.contains(word))
+    };
+    let mut found: Vec<Command> = commands.iter().filter(has_all).cloned().collect();
+    if found.is_empty() {
+        let entries: Vec<_> = commands.iter().map(|row| vec![(1.0, &*row.words)]).collect();
+        let places = search::ranked(typed, &entries).into_iter();
+        found = places.filter_map(|place| commands.get(place).cloned()).collect();
+    }
+    let more = found.len().saturating_sub(MOST);
+    found.truncate(MOST);
+    if !words.is_empty() {
+        let name = typed.trim().to_owned();
+        found.push(Command {
+            words: format!("Find “{name}”: a node or a pod").into(),
+            keys: &["/"],
+            does: Rc::new(move || Msg::Find(name.clone())),
+        });
+    }
+    (found, more)
 }
 
 fn option(index: usize, row: &Command, active: bool, dispatch: &Dispatch) -> Html {

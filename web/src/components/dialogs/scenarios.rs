@@ -11,6 +11,7 @@ use crate::components::parts::modal::Modal;
 use crate::components::parts::prose::in_words;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
+use crate::view_models::search;
 use crate::{browser, files};
 
 /// Properties of [`Scenarios`].
@@ -25,54 +26,62 @@ pub(crate) struct ScenariosProps {
 /// The list of scenarios, to be searched by words and by tag.
 #[component]
 pub(crate) fn Scenarios(props: &ScenariosProps) -> Html {
-    let search = use_state(String::new);
+    let typed = use_state(String::new);
     let tag = use_state(|| None::<String>);
     let like = use_state(|| None::<&'static str>);
     let (catalogue, dispatch) = (&props.catalogue, &props.dispatch);
     let oninput = {
-        let search = search.clone();
+        let typed = typed.clone();
         Callback::from(move |event: InputEvent| {
             let input: HtmlInputElement = event.target_unchecked_into();
-            search.set(input.value());
+            typed.set(input.value());
         })
     };
-    let shown = |metadata: &ScenarioMetadata| {
-        tag.as_ref().is_none_or(|tag| metadata.tags.contains(tag)) && has_words(metadata, &search)
-    };
+    let shown =
+        |metadata: &ScenarioMetadata| tag.as_ref().is_none_or(|tag| metadata.tags.contains(tag));
     let onlike = {
-        let (like, tag, search) = (like.clone(), tag.clone(), search.clone());
+        let (like, tag, typed) = (like.clone(), tag.clone(), typed.clone());
         Callback::from(move |name: &'static str| {
             like.set(Some(name));
             tag.set(None);
-            search.set(String::new());
+            typed.set(String::new());
         })
     };
     let all = || catalogue.iter().flat_map(|(_, scenarios)| scenarios);
     let likened = like.and_then(|like| all().find(|(name, _)| *name == like));
-    let similar = likened.map(|(name, about)| {
-        let mut similar: Vec<_> = all()
-            .filter(|(other, metadata)| {
-                other != name && shared(about, metadata) > 0 && shown(metadata)
-            })
-            .collect();
+    // The best first: those like another, then those that were searched for.
+    let best = if let Some((name, about)) = likened {
+        let of = |other: &str, metadata| other != *name && shared(about, metadata) > 0;
+        let mut similar: Vec<_> =
+            all().filter(|(other, metadata)| of(other, metadata) && shown(metadata)).collect();
         similar.sort_by_key(|(_, metadata)| std::cmp::Reverse(shared(about, metadata)));
-        vec![("More like this", similar)]
-    });
+        Some(("More like this", similar))
+    } else {
+        None
+    };
+    let best = if typed.trim().is_empty() {
+        best
+    } else {
+        let of = best.map_or_else(|| all().filter(|(_, it)| shown(it)).collect(), |(_, of)| of);
+        let entries: Vec<_> = of.iter().map(|(_, about)| search::of_scenario(about)).collect();
+        let places = search::ranked(&typed, &entries).into_iter();
+        Some(("Best match first", places.filter_map(|place| of.get(place).copied()).collect()))
+    };
     let by_subject = catalogue
         .iter()
         .map(|(subject, scenarios)| {
             (*subject, scenarios.iter().filter(|(_, about)| shown(about)).collect::<Vec<_>>())
         })
         .filter(|(_, scenarios)| !scenarios.is_empty());
-    let found: Vec<_> = similar.unwrap_or_else(|| by_subject.collect());
+    let found: Vec<_> = best.map_or_else(|| by_subject.collect(), |best| vec![best]);
     let number: usize = found.iter().map(|(_, scenarios)| scenarios.len()).sum();
-    let is_narrowed = like.is_some() || tag.is_some() || !search.trim().is_empty();
+    let is_narrowed = like.is_some() || tag.is_some() || !typed.trim().is_empty();
     html! {
         <Modal title="Scenarios" width={820} dispatch={dispatch.clone()}>
             <div class="scenariosearch" role="search">
                 <input type="search" onkeydown={by_arrows}
-                    placeholder="Search questions, answers, tags"
-                    aria-label="Search scenarios" value={(*search).clone()} {oninput}
+                    placeholder="Search: why did my pod take 6 minutes"
+                    aria-label="Search scenarios" value={(*typed).clone()} {oninput}
                     autofocus=true data-testid={TestId::ScenarioSearch} />
                 { tags(catalogue, &tag) }
                 if let Some((_, about)) = likened {
@@ -109,7 +118,7 @@ pub(crate) fn Scenarios(props: &ScenariosProps) -> Html {
                 if catalogue.is_empty() {
                     <p class="hint">{ "Reading the scenarios…" }</p>
                 } else if number == 0 {
-                    <p>{ "No scenario has all of that. Leave out a word or the tag." }</p>
+                    <p>{ "No scenario has any of these words." }</p>
                 }
                 if !is_narrowed {
                     <button onclick={dispatch.reform(|_| Msg::Load(Box::default()))}
@@ -148,14 +157,6 @@ fn by_arrows(event: KeyboardEvent) {
     } else if !down {
         browser::focus(&TestId::ScenarioSearch.selector());
     }
-}
-
-/// Whether every word of the search stands somewhere in what a scenario is about.
-fn has_words(metadata: &ScenarioMetadata, search: &str) -> bool {
-    let ScenarioMetadata { name, title, question, answer, tags, .. } = metadata;
-    let all = [name, title, question, answer, &tags.join(" ")].map(|text| text.to_lowercase());
-    let mut words = search.split_whitespace().map(str::to_lowercase);
-    words.all(|word| all.iter().any(|text| text.contains(&word)))
 }
 
 /// The tags with the number of scenarios that have each; the one that is pressed narrows the list.

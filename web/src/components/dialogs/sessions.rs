@@ -188,6 +188,11 @@ impl Sessions {
                         <div class="grow">
                             <b>{ entry.name() }</b>
                             if present { { " " }<span class="badge">{ "this tab" }</span> }
+                            if !entry.done.is_empty() {
+                                <p class="clip" title={entry.done.clone()}>
+                                    { entry.done.clone() }
+                                </p>
+                            }
                             <p class="hint" title={browser::local_time(entry.changed)}>
                                 { format!("changed {}, {}",
                                     ago(browser::now().saturating_sub(entry.changed)),

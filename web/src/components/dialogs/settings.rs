@@ -326,7 +326,7 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
                         errors={of_others(0)} />
                 }
                 <label class="row">
-                    <span>{ "Nodes for pods that wait" }</span>
+                    <span>{ "Autoscaling" }</span>
                     <Choice value={others.like.clone()} options={likes}
                         onchange={change(|it, text| {
                             it.like = text;
@@ -334,11 +334,11 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
                                 it.most = "5".to_owned();
                             }
                         })}
-                        label="What the autoscaler's new nodes are like"
+                        label="New nodes of the autoscaler are like"
                         testid={TestId::Autoscaler} />
                 </label>
                 if has_limit {
-                    <TextField label="At most so many nodes of the group"
+                    <TextField label="Maximum nodes in the group"
                         value={others.most.clone()}
                         oninput={change(|it, text| it.most = text)} errors={of_others(1)} />
                 }

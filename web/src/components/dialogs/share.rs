@@ -37,15 +37,16 @@ pub(crate) fn Share(props: &ShareProps) -> Html {
     html! {
         <Modal title="Share" dispatch={props.dispatch.clone()} width={640}>
             <p class="hint">
-                { "The link holds the work itself; nothing is stored anywhere. It opens at \
-                   this moment as a session of its own." }
+                { "The link holds the work itself; nothing is stored anywhere. It opens at the \
+                   simulated time shown, in a new session." }
             </p>
             <label class="check">
                 <input type="checkbox" checked={*hide} onchange={onhide}
                     data-testid={TestId::HideNames} />
                 <span>
-                    { "Hide names: " }<code>{ "node-1" }</code>{ ", " }<code>{ "ns-1/pod-1" }</code>
-                    { "; no titles, notes, annotations, images" }
+                    { "Replace names: " }<code>{ "node-1" }</code>{ ", " }<code>{ "ns-1/pod-1" }</code>
+                    { " in place of names; no titles, notes, annotations, images or UIDs, and \
+                       times are rounded" }
                 </span>
             </label>
             { made.as_ref().map(|made| link(made, *hide, &props.dispatch)) }
@@ -93,7 +94,7 @@ fn link(made: &LinkMade, hide: bool, dispatch: &Dispatch) -> Html {
             </div>
             if !made.contents.is_empty() {
                 <section class="stack">
-                    <h3>{ "In it" }</h3>
+                    <h3>{ "Contains" }</h3>
                     <ul class="contents" data-testid={TestId::ShareContents}>
                         { for made.contents.iter().map(|what| html! { <li>{ what }</li> }) }
                     </ul>

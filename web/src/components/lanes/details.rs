@@ -28,9 +28,8 @@ pub(super) fn details(props: &LanesProps) -> Html {
                 { chain(chosen, dispatch) }
             } else {
                 <p class="muted">
-                    { "Point at a lane (by touch: hold) to look at that moment, click to go there, \
-                       drag to measure (by touch: press Area first). Ctrl and the wheel zoom, \
-                       Shift and the wheel move." }
+                    { "Point (by touch: hold) to look at a moment, click to go there, drag to \
+                       measure (by touch: Area first). Ctrl and the wheel zoom." }
                 </p>
             }
             { legend(props.view.window.rows.iter().flat_map(|row| &row.bars)) }

@@ -18,6 +18,7 @@ use yew::prelude::*;
 use super::ROW;
 use crate::text::count;
 use crate::view_models::lanes::{LaneBar, LaneRow, LanesMsg};
+use crate::view_models::names::Shared;
 
 /// So many rows out of sight are made or changed at once, and the next in the next frame.
 const AT_ONCE: usize = 10;
@@ -26,6 +27,7 @@ const AT_ONCE: usize = 10;
 #[derive(Default)]
 pub(super) struct Rows {
     group: Option<Element>,
+    names: Shared,
     shown: VecDeque<Shown>,
 }
 
@@ -46,9 +48,11 @@ impl Rows {
         rows: &[Rc<LaneRow>],
         (cursor, first): (usize, usize),
         sight: &Range<usize>,
+        names: Shared,
     ) -> bool {
-        if self.group.as_ref() != Some(group) {
-            *self = Self { group: Some(group.clone()), shown: VecDeque::new() };
+        if self.group.as_ref() != Some(group) || self.names != names {
+            group.set_inner_html("");
+            *self = Self { group: Some(group.clone()), names, shown: VecDeque::new() };
         }
         let from = rows.first().map_or(0, |row| row.place);
         let end = from + rows.len();
@@ -69,7 +73,7 @@ impl Rows {
             self.shown.clear();
         }
         let start = start(&self.shown).unwrap_or(sight.start);
-        let html = |row: &Rc<LaneRow>| row_html(row, row.place == cursor, first);
+        let html = |row: &Rc<LaneRow>| row_html(row, row.place == cursor, first, names);
         let (mut left, mut done) = (AT_ONCE, true);
         for (index, shown) in (start..).zip(&mut self.shown) {
             let Some(row) = rows.get(index) else { break };
@@ -178,7 +182,7 @@ pub(super) fn act(name: &str, subject: LaneSubject) -> Option<LanesMsg> {
 }
 
 /// A row of a group whose first row has the number `first`.
-fn row_html(row: &LaneRow, cursor: bool, first: usize) -> String {
+fn row_html(row: &LaneRow, cursor: bool, first: usize, names: Shared) -> String {
     let subject = &row.subject;
     let kind = if row.pinned { "pinned" } else { subject.kind() };
     let whole = escape_xml(&subject.to_string());
@@ -204,19 +208,19 @@ fn row_html(row: &LaneRow, cursor: bool, first: usize) -> String {
     }
     let _ = write!(
         html,
-        "<button class=\"clip\" tabindex=\"-1\" data-act=\"choose\" title=\"{whole}\">",
+        "<button class=\"clip cut\" tabindex=\"-1\" data-act=\"choose\" title=\"{whole}\">",
     );
-    // Nodes of one domain are told apart by what is before it, so that it goes first.
-    let node = matches!(subject, LaneSubject::Node { .. });
-    let _ = match row.name.split_once('.').filter(|_| node) {
-        Some((host, domain)) => write!(
-            html,
-            "<span class=\"host\"><bdi>{}</bdi></span><span>.{}</span></button>",
-            escape_xml(host),
-            escape_xml(domain),
-        ),
-        None => write!(html, "<bdi>{}</bdi></button>", escape_xml(&row.name)),
+    // The names of nodes are alike; those of pods and zones are told apart by their ends.
+    let shared = match subject {
+        LaneSubject::Node { .. } => names,
+        LaneSubject::Zone { .. } | LaneSubject::Pod { .. } => Shared::default(),
     };
+    for (part, class) in shared.parts(&row.name).into_iter().zip(["p", "h", "t", "p"]) {
+        if !part.is_empty() {
+            let _ = write!(html, "<span class=\"{class}\">{}</span>", escape_xml(part));
+        }
+    }
+    html += "</button>";
     if row.folded && !pinned {
         let under = count(row.under, under(subject));
         let _ = write!(html, "<span class=\"muted num\">{under}</span>");
@@ -305,7 +309,7 @@ mod tests {
             bars: vec![bar],
             words: evil.into(),
         };
-        let html = row_html(&row, true, 2);
+        let html = row_html(&row, true, 2, Shared::default());
         assert!(!html.contains("<img") && !html.contains("\"alert"), "{html}");
         for part in [
             "id=\"lane-7\" aria-rowindex=\"8\"",

@@ -1,10 +1,8 @@
-//! The sizes of the log and its columns.
+//! The widths of the log's columns.
 
-/// What of the log has a size of its own.
+/// What of the log has a width of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// The log, in height.
-    Log,
     /// The column of reasons.
     Reason,
     /// The column of objects.
@@ -14,22 +12,20 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    const ALL: [Self; 4] = [Self::Log, Self::Reason, Self::Object, Self::Message];
+    const ALL: [Self; 3] = [Self::Reason, Self::Object, Self::Message];
 
     /// Its variable in the style sheet.
     fn name(self) -> &'static str {
         match self {
-            Self::Log => "log",
             Self::Reason => "reason",
             Self::Object => "object",
             Self::Message => "message",
         }
     }
 
-    /// How large it is, in pixels, and how small and how large it can be.
+    /// How wide it is, in pixels, and how narrow and how wide it can be.
     pub(crate) fn size(self) -> (i32, (i32, i32)) {
         match self {
-            Self::Log => (140, (92, 900)),
             Self::Reason => (160, (60, 400)),
             Self::Object => (218, (80, 700)),
             Self::Message => (240, (120, 2_400)),

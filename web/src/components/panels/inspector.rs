@@ -71,7 +71,9 @@ fn warnings_about((selection, counts): &(Selection, [usize; 3]), dispatch: &Disp
 fn panel(props: &InspectorProps) -> Html {
     let dispatch = props.dispatch.clone();
     match &*props.model {
-        InspectorModel::Overview(overview) => overview_panel(overview, &props.start, &dispatch),
+        InspectorModel::Overview(overview) => {
+            overview_panel(overview, &props.start, &props.board, &dispatch)
+        }
         InspectorModel::Node(node) => {
             let key = node.view.name.as_str().to_owned();
             html! { <NodePanel {key} node={node.clone()} {dispatch} /> }

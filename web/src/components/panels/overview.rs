@@ -13,6 +13,7 @@ use crate::messages::{Dispatch, Msg};
 use crate::session::StartChange;
 use crate::test_id::TestId;
 use crate::text::count;
+use crate::view_models::board::Board;
 use crate::view_models::inspector_model::{Expected, Overview};
 
 /// What a scenario is about: its title, its question and its answer.
@@ -37,7 +38,12 @@ pub(crate) fn about(metadata: &ScenarioMetadata, open: bool, rest: Html) -> Html
 }
 
 /// The cluster as a whole.
-pub(crate) fn overview_panel(overview: &Overview, start: &Scenario, dispatch: &Dispatch) -> Html {
+pub(crate) fn overview_panel(
+    overview: &Overview,
+    start: &Scenario,
+    board: &Board,
+    dispatch: &Dispatch,
+) -> Html {
     let totals = overview.totals;
     let metadata = &start.metadata;
     let stat = |number: usize, what: &'static str| {
@@ -46,8 +52,8 @@ pub(crate) fn overview_panel(overview: &Overview, start: &Scenario, dispatch: &D
     };
     html! {
         <>
-            { about(metadata, start.steps.is_empty(), html! { <>
-                if overview.is_first_minute { { questions(dispatch) } }
+            { about(metadata, overview.tried && start.steps.is_empty(), html! { <>
+                if overview.is_first_minute { { questions(board, dispatch) } }
                 { own_story(start, dispatch) }
                 <div class="stats">
                     { stat(totals.nodes, "node") }

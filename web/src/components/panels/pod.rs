@@ -190,8 +190,15 @@ fn capitalised(text: &str) -> String {
 fn verdict(pod: &InspectedPod) -> Html {
     let state = pod.view.state;
     let sentence = pod.explanation.matching.sentence();
-    // The headline says already that it stays.
-    let sentence = sentence.strip_prefix("stays: ").unwrap_or(&sentence);
+    // The headline says already that it stays, or that an older timer wins.
+    let stays = sentence.strip_prefix("stays: ");
+    let timer_wins = stays.is_some() && state.verdict == PodVerdict::Counting;
+    let sentence = match stays {
+        Some(stays) if timer_wins => format!("Without that timer it would stay: {stays}"),
+        Some(stays) => stays.to_owned(),
+        None => sentence,
+    };
+    let decided = pod.decided.as_ref().map(|(when, decision)| decided(*when, decision));
     let counts = timer_style(state);
     let headline = match state.verdict {
         PodVerdict::Stays if waits_for_node(pod) => "Has no node".to_owned(),
@@ -213,12 +220,13 @@ fn verdict(pod: &InspectedPod) -> Html {
             if let Some(wall_clock) = &pod.wall_clock {
                 <span class="muted num">{ wall_clock }</span>
             }
+            if timer_wins { { decided.clone() } }
             if has_ended(state) {
                 <p>{ pod.object.status.message.clone() }</p>
             } else if !waits_for_node(pod) {
-                <p>{ in_words(sentence) }</p>
+                <p>{ in_words(&sentence) }</p>
             }
-            { pod.decided.as_ref().map(|(when, decision)| decided(*when, decision)) }
+            if !timer_wins { { decided } }
         </div>
     }
 }
@@ -253,7 +261,7 @@ fn actions(props: &PodPanelProps) -> Html {
                 { icon::bin() }{ "Delete" }
             </button>
             <button class="btn small danger" title="kubectl delete --force --grace-period=0"
-                onclick={delete(true)}>{ "Force" }</button>
+                onclick={delete(true)}>{ "Force delete" }</button>
         </>
     }
 }

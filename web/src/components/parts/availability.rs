@@ -45,9 +45,9 @@ pub(crate) fn summary(track: &Track) -> String {
 pub(crate) fn seconds(time: Duration) -> String {
     let tenths = time.as_millis() / 100;
     if tenths.is_multiple_of(10) {
-        format!("{} replica-s", tenths / 10)
+        format!("{} replica-seconds", tenths / 10)
     } else {
-        format!("{}.{} replica-s", tenths / 10, tenths % 10)
+        format!("{}.{} replica-seconds", tenths / 10, tenths % 10)
     }
 }
 
@@ -63,12 +63,17 @@ fn parts(run: &Availability) -> impl Iterator<Item = (&ReadyStep, Timestamp)> {
     run.steps.iter().zip(ends)
 }
 
+/// So wide is what it is now at least, as it is what one looks for.
+const LEAST: f64 = 12.0;
+
 /// A bar whose colour says how whole the workload was.
 pub(crate) fn curve(run: &Availability, end: Timestamp) -> Html {
+    let latest = run.steps.len().saturating_sub(1);
     html! {
         <svg class="curve" viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">
-            { for parts(run).map(|(step, until)| {
+            { for parts(run).enumerate().map(|(index, (step, until))| {
                 let (x, to) = (place(step.at, end), place(until, end));
+                let x = if index == latest { x.min((to - LEAST).max(0.0)) } else { x };
                 let class = class(run.readiness(step));
                 html! {
                     <rect {class} x={format!("{x:.1}")} width={format!("{:.1}", (to - x).max(1.0))}

@@ -52,6 +52,14 @@ icons! {
     more = "M3 4.5h10M3 8h10M3 11.5h10";
     /// A plus.
     plus = "M8 3.5v9M3.5 8h9";
+    /// Arrows apart.
+    enlarge = "M8 6.5v-5M5.5 4L8 1.5 10.5 4M8 9.5v5M5.5 12L8 14.5 10.5 12";
+    /// Arrows towards each other.
+    shrink = "M8 1.5v5M5.5 4L8 6.5 10.5 4M8 14.5v-5M5.5 12L8 9.5l2.5 2.5";
+    /// Downwards.
+    fold = "M3.5 6L8 10.5 12.5 6";
+    /// Upwards.
+    unfold = "M3.5 10.5L8 6l4.5 4.5";
     /// A cross.
     cross = "M4 4l8 8M12 4l-8 8";
     /// A tick.
@@ -80,8 +88,6 @@ icons! {
     critical = "M5.5 2h5L14 5.5v5L10.5 14h-5L2 10.5v-5zM8 5v3.6M8 10.8v.1";
     /// Good to know.
     note = "M8 1.8a6.2 6.2 0 110 12.4A6.2 6.2 0 018 1.8zM8 7.4v3.6M8 5v.1";
-    /// A prompt.
-    prompt = "M2.5 4l4 4-4 4M8 12.5h5.5";
     /// An hourglass.
     wait = "M4.5 2.5h7M4.5 13.5h7M5.5 2.5c0 3.5 5 7.5 5 11M10.5 2.5c0 3.5-5 7.5-5 11";
 }

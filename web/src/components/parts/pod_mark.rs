@@ -5,9 +5,11 @@ use taintlab_core::pod_state::PodState;
 use taintlab_core::warnings::Severity;
 use yew::prelude::*;
 
+use super::name::name_parts;
 use super::severity::picture;
 use crate::text::css_seconds;
 use crate::view_models::board::PodView;
+use crate::view_models::names::Shared;
 
 /// The times that a countdown runs between, for the style sheet.
 pub(crate) fn timer_style(state: PodState) -> Option<String> {
@@ -50,11 +52,11 @@ fn row(pod: &PodView, selected: bool, warned: Option<Severity>, on_board: bool) 
             aria-selected={on_board.then(|| selected.to_string())}>
             <span class="ring"></span>
             <span class="sr">{ "pod " }</span>
-            <span class="clip">
+            <span class="clip cut">
                 <span class={if namespace == "default" { "sr" } else { "ns" }}>
                     { namespace }{ "/" }
                 </span>
-                { pod.key.name() }
+                { name_parts(pod.key.name(), Shared::default()) }
             </span>
             <span class="sr">{ format!(", {words}") }</span>
             if let Some(severity) = warned {

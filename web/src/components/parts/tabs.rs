@@ -35,7 +35,7 @@ pub(crate) fn tabs<T: Tab>(all: &[(T, Option<usize>)], current: &UseStateHandle<
 }
 
 /// Shows another tab, and gives it the focus.
-fn to_other_tab(event: KeyboardEvent) {
+pub(crate) fn to_other_tab(event: KeyboardEvent) {
     let plain = !(event.ctrl_key() || event.alt_key() || event.meta_key() || event.shift_key());
     let Some(tab) = event.target_dyn_into::<HtmlElement>().filter(|_| plain) else { return };
     let list = || tab.parent_element();

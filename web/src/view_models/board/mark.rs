@@ -26,7 +26,7 @@ pub(crate) enum Mark {
     Striped,
     /// Stuck Terminating.
     Bars,
-    /// Gone.
+    /// Orphaned, or gone.
     Square,
     /// No pod.
     Speck,
@@ -60,6 +60,7 @@ pub(crate) fn mark_of(verdict: PodVerdict, health: Option<PodHealth>) -> (Mark, 
         PodVerdict::Stuck => (Mark::Bars, Tone::Terminating),
         PodVerdict::Evicted => (Mark::Slashed, Tone::Past),
         PodVerdict::Gone => (Mark::Square, Tone::Past),
+        PodVerdict::Orphaned => (Mark::Square, Tone::Terminating),
         PodVerdict::Stays => match health.unwrap_or(PodHealth::Ready) {
             PodHealth::Ready => (Mark::Disc, Tone::Stays),
             PodHealth::NotReady => (Mark::Ring, Tone::Unready),

@@ -95,3 +95,21 @@ fn only_what_changed_is_rebuilt() {
     assert!(model.update(&mut session));
     assert!(Rc::ptr_eq(&a, model.node("a").unwrap()) && Rc::ptr_eq(&b, model.node("b").unwrap()));
 }
+
+#[test]
+fn only_pods_on_a_node_stay() {
+    let mut session = Session::new(scenario()).unwrap();
+    let mut model = BoardModel::default();
+    model.update(&mut session);
+    let stay = |model: &BoardModel| model.board().totals.counts.verdict(PodVerdict::Stays);
+    let orphaned = |model: &BoardModel| model.board().totals.counts.verdict(PodVerdict::Orphaned);
+    // Four pods: one waits for a node, and one is on a node that does not exist.
+    assert_eq!((stay(&model), orphaned(&model)), (2, 1));
+    session.apply(vec![Command::DeleteNode { node: "a".into() }]).unwrap();
+    model.update(&mut session);
+    assert_eq!((stay(&model), orphaned(&model)), (1, 2));
+    let back = session.begin_undo().unwrap();
+    session.arrive(back);
+    model.update(&mut session);
+    assert_eq!((stay(&model), orphaned(&model)), (2, 1));
+}

@@ -71,6 +71,7 @@ pub(crate) fn commands(asked: &Asked<'_>) -> Vec<Command> {
     exports(&mut all);
     of_page(&mut all, asked);
     scenarios(&mut all, asked);
+    objects(&mut all, asked);
     all.0
 }
 
@@ -157,7 +158,7 @@ fn of_pod(all: &mut Commands, pod: &InspectedPod, dispatch: &Dispatch) {
     let delete =
         |force| vec![Edit::DeletePod { pod: key.clone(), force, grace_period_seconds: None }];
     all.edit(key.name(), "Delete", delete(false), dispatch);
-    all.edit(key.name(), "Delete by force", delete(true), dispatch);
+    all.edit(key.name(), "Force delete", delete(true), dispatch);
     let evict = vec![Edit::EvictPod { pod: key.clone(), grace_period_seconds: None }];
     all.edit(key.name(), "Evict, as kubectl drain does", evict, dispatch);
     let node = pod.view.node.clone();
@@ -207,9 +208,9 @@ fn of_page(all: &mut Commands, asked: &Asked<'_>) {
     for kind in MarkKind::ALL {
         let kind_words = kind.words().to_lowercase();
         let words = if asked.work.hidden.contains(&kind) {
-            format!("Timeline: mark {kind_words} again, and step to them")
+            format!("Timeline: show {kind_words}")
         } else {
-            format!("Timeline: leave out {kind_words}")
+            format!("Timeline: hide {kind_words}")
         };
         all.add(words, move || Msg::ToggleKind(kind));
     }
@@ -219,9 +220,9 @@ fn of_page(all: &mut Commands, asked: &Asked<'_>) {
         all.add(words, move || Msg::Lanes(LanesMsg::Pin(subject.clone())));
     }
     let changed = if asked.lanes.wanted.changed {
-        "Lanes: show also what is the same all the time"
+        "Lanes: show unchanged lanes"
     } else {
-        "Lanes: leave out what is the same all the time"
+        "Lanes: hide unchanged lanes"
     };
     for (words, msg) in [
         ("Lanes: a shorter time", LanesMsg::Zoom(0.5, None)),
@@ -249,6 +250,24 @@ fn of_page(all: &mut Commands, asked: &Asked<'_>) {
     let nodes = asked.board.totals.nodes;
     for density in Density::ALL.into_iter().filter(|density| density.is_possible(nodes)) {
         all.add(format!("Board: {}", density.word()), move || Msg::SetDensity(density));
+    }
+}
+
+/// Every node, and the pods that are drawn, to be selected.
+fn objects(all: &mut Commands, asked: &Asked<'_>) {
+    let zones = asked.board.zones.iter();
+    let nodes = || zones.clone().flat_map(|zone| &zone.nodes);
+    for node in nodes() {
+        let name = node.name.clone();
+        all.add(format!("Select node {name}"), move || {
+            Msg::Select(Some(Selection::Node(name.clone())))
+        });
+    }
+    for pod in nodes().flat_map(|node| &node.pods).chain(&asked.board.pending) {
+        let key = pod.key.clone();
+        all.add(format!("Select pod {key}"), move || {
+            Msg::Select(Some(Selection::Pod(key.clone())))
+        });
     }
 }
 

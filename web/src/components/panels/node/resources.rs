@@ -127,7 +127,7 @@ fn conditions(view: &EvictionView) -> Html {
                 <p>{ format!("{pod} is being killed; the next pass waits for it.") }</p>
             }
             if let Some(next) = view.next_pass {
-                <dl class="facts">{ fact("Looks next", at(next)) }</dl>
+                <dl class="facts">{ fact("Next check", at(next)) }</dl>
             }
         </>
     }

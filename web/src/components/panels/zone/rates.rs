@@ -30,7 +30,7 @@ pub(crate) fn rates(zone: &ZoneView, now: Timestamp, dispatch: &Dispatch) -> Htm
                 <dd>
                     <meter min="0" max="1" value={format!("{filled:.3}")}
                         aria-label="Tokens in the bucket"></meter>
-                    { format!(" {:.2} of {}", zone.tokens, zone.capacity) }
+                    { format!(" {:.2} of at most {}", zone.tokens, zone.capacity) }
                     if let Some(next) = zone.next_token {
                         if next > now { { format!(", the next at {}", at(next)) } }
                     }

@@ -1,0 +1,225 @@
+//! What the controller does beside other things: workers, and the client that they share.
+//!
+//! Upstream these are goroutines. Here each is a [`Flow`] of steps that sleeps while a request
+//! takes its time or waits for a token.
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use core::time::Duration;
+
+use super::action::NodeLifecycleAction;
+use super::config::NodeLifecycleConfig;
+use super::controller::NodeLifecycleController;
+use super::work::{Resume, Step};
+use crate::api::NodeName;
+use crate::protocol::RequestId;
+use crate::queue::flowcontrol::TokenBucketRateLimiter;
+use crate::time::Timestamp;
+
+/// How many nodes are given their `NoSchedule` taints beside one another. Mirrors
+/// `scheduler.UpdateWorkerSize`.
+const NODE_WORKERS: usize = 8;
+/// How many pods that were bound are looked at beside one another. Mirrors `podUpdateWorkerSize`.
+const POD_WORKERS: usize = 4;
+/// The rate and the burst of a client for which none is set. Mirrors `rest.DefaultQPS` and
+/// `rest.DefaultBurst`.
+pub(super) const DEFAULT_QPS: f32 = 5.0;
+const DEFAULT_BURST: i32 = 10;
+
+/// What a flow is part of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum FlowKind {
+    /// A worker of the health pass.
+    Pass,
+    /// A tainting pass, or in the legacy path one that deletes pods.
+    Tainting,
+    /// A node that has changed.
+    Node(NodeName),
+    /// A pod that was bound.
+    Pod,
+}
+
+/// Steps that sleep.
+#[derive(Clone, Debug)]
+struct Flow {
+    kind: FlowKind,
+    steps: VecDeque<Step>,
+}
+
+/// The flows of a controller.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Flows {
+    /// What the steps at hand are part of.
+    pub(super) current: Option<FlowKind>,
+    asleep: BTreeMap<(Timestamp, u64), Flow>,
+    sequence: u64,
+    /// Nodes at hand that have changed again.
+    changed: BTreeSet<NodeName>,
+}
+
+impl Flows {
+    /// When the next flow goes on.
+    pub(super) fn next(&self) -> Option<Timestamp> {
+        self.asleep.first_key_value().map(|((at, _), _)| *at)
+    }
+
+    fn count(&self, is_meant: impl Fn(&FlowKind) -> bool) -> usize {
+        self.asleep.values().filter(|flow| is_meant(&flow.kind)).count()
+    }
+
+    /// Whether another node can be looked at.
+    pub(super) fn has_node_worker(&self) -> bool {
+        self.count(|kind| matches!(kind, FlowKind::Node(_))) < NODE_WORKERS
+    }
+
+    /// Whether another pod can be looked at.
+    pub(super) fn has_pod_worker(&self) -> bool {
+        self.count(|kind| *kind == FlowKind::Pod) < POD_WORKERS
+    }
+
+    /// Whether a tainting pass is under way.
+    pub(super) fn is_tainting(&self) -> bool {
+        !self.asleep.is_empty() && self.count(|kind| *kind == FlowKind::Tainting) > 0
+    }
+
+    /// Whether a node is at hand; then it is looked at again when that is over.
+    pub(super) fn defer(&mut self, name: &NodeName) -> bool {
+        let is_at_hand = !self.asleep.is_empty()
+            && self.count(|kind| matches!(kind, FlowKind::Node(node) if node == name)) > 0;
+        if is_at_hand {
+            self.changed.insert(name.clone());
+        }
+        is_at_hand
+    }
+}
+
+/// The client of the controller: all its requests wait for the tokens of one bucket, and those of
+/// its Events, too, which are sent one after the other beside the rest.
+#[derive(Clone, Debug)]
+pub(super) struct Client {
+    /// `None` throttles nothing.
+    bucket: Option<TokenBucketRateLimiter>,
+    /// Events that are not sent yet, and when the next one is.
+    events: u64,
+    event_at: Timestamp,
+    write_time: Duration,
+}
+
+impl Client {
+    pub(super) fn new(config: &NodeLifecycleConfig) -> Self {
+        let or = |value: f32| if value == 0.0 { DEFAULT_QPS } else { value };
+        let burst = if config.kube_api_burst == 0 { DEFAULT_BURST } else { config.kube_api_burst };
+        let is_throttled = !config.write_time.is_zero() && config.kube_api_qps >= 0.0;
+        Self {
+            bucket: is_throttled
+                .then(|| TokenBucketRateLimiter::new(or(config.kube_api_qps), burst)),
+            events: 0,
+            event_at: Timestamp::ZERO,
+            write_time: config.write_time,
+        }
+    }
+
+    /// An Event is recorded: it is sent when those before it are.
+    pub(super) fn record(&mut self, now: Timestamp) {
+        if self.bucket.is_some() {
+            self.send_events(now);
+            if self.events == 0 {
+                self.event_at = self.event_at.max(now);
+            }
+            self.events += 1;
+        }
+    }
+
+    /// When a request that is made now is sent.
+    fn reserve(&mut self, now: Timestamp) -> Timestamp {
+        self.send_events(now);
+        self.bucket.as_mut().map_or(now, |bucket| bucket.reserve(now))
+    }
+
+    /// Events ask for their tokens when it is their turn.
+    fn send_events(&mut self, now: Timestamp) {
+        let Some(bucket) = &mut self.bucket else { return };
+        while self.events > 0 && self.event_at <= now {
+            self.events -= 1;
+            self.event_at = bucket.reserve(self.event_at).saturating_add(self.write_time);
+        }
+    }
+}
+
+/// How many requests an action is.
+const fn cost(action: &NodeLifecycleAction) -> u8 {
+    match action {
+        // GET and PATCH.
+        NodeLifecycleAction::PatchNodeTaints { .. }
+        | NodeLifecycleAction::PatchNodeLabels { .. } => 2,
+        _ => 1,
+    }
+}
+
+impl NodeLifecycleController {
+    /// Sends a request when the client lets it; `resume` goes on when its result is known.
+    pub(super) fn request(
+        &mut self,
+        resume: Resume,
+        action: impl FnOnce(RequestId) -> NodeLifecycleAction,
+    ) {
+        let id = RequestId(self.next_id);
+        self.next_id += 1;
+        let action = action(id);
+        let left = cost(&action);
+        self.send(id, Box::new(resume), Box::new(action), left);
+    }
+
+    /// Waits for the tokens of a request, one after the other, and sends it.
+    pub(super) fn send(
+        &mut self,
+        id: RequestId,
+        resume: Box<Resume>,
+        action: Box<NodeLifecycleAction>,
+        mut left: u8,
+    ) {
+        while left > 0 {
+            left -= 1;
+            let at = self.client.reserve(self.now);
+            if at > self.now {
+                self.steps.push_front(Step::Send { id, resume, action, left });
+                return self.sleep(at - self.now);
+            }
+        }
+        self.awaiting = Some((id, *resume));
+        self.actions.push_back(*action);
+    }
+
+    /// What is at hand goes on later; other work goes on meanwhile.
+    pub(super) fn sleep(&mut self, pause: Duration) {
+        let steps = core::mem::take(&mut self.steps);
+        let Some(kind) = self.flows.current.take() else { return };
+        self.flows.sequence += 1;
+        let key = (self.now.saturating_add(pause), self.flows.sequence);
+        self.flows.asleep.insert(key, Flow { kind, steps });
+    }
+
+    /// The next flow whose pause is over goes on; whether there is one.
+    pub(super) fn wake_flow(&mut self) -> bool {
+        if self.flows.next().is_none_or(|at| at > self.now) {
+            return false;
+        }
+        let Some((_, flow)) = self.flows.asleep.pop_first() else { return false };
+        self.steps = flow.steps;
+        self.flows.current = Some(flow.kind);
+        true
+    }
+
+    /// All steps at hand are done.
+    pub(super) fn end_flow(&mut self) {
+        match self.flows.current.take() {
+            Some(FlowKind::Tainting) => self.last_tick = Some(self.now),
+            Some(FlowKind::Node(name)) => {
+                if self.flows.changed.remove(name.as_str()) {
+                    self.node_items.push(name);
+                }
+            }
+            Some(FlowKind::Pass | FlowKind::Pod) | None => {}
+        }
+    }
+}

@@ -1,0 +1,677 @@
+//! The fields of objects that enter a simulation: one table of what the engine reads.
+//!
+//! A cluster holds passwords in many places, and nobody can list all of them. So the list is the
+//! other way round: a field that is not in this table does not enter, wherever a text or a value is
+//! read ([`crate::import()`], [`crate::read_scenario`], lines of the console, links, stored work).
+//! Of kinds that the engine does not use the identity enters, and nothing else.
+//!
+//! Some fields are there for people alone: `kubectl get` and `kubectl describe` print them. They are
+//! marked [`Use::Shown`], and are not in links.
+
+/// Which part of objects a field of this table concerns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// A run depends on it.
+    Run,
+    /// `kubectl` prints it, and no run depends on it.
+    Shown,
+}
+
+/// What enters of a value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Rule {
+    /// All of it: parts of a scenario that hold no object.
+    All,
+    /// A text, a number or a truth value, or a list of those; nothing of a mapping.
+    Word,
+    /// The same, which may be the newest time in a text.
+    Time,
+    /// The name of an image, without credentials.
+    Image,
+    /// A message of a condition, if it is one of those that Kubernetes writes word for word.
+    Message,
+    /// A mapping from names of any kind to words: labels, amounts of resources.
+    Words,
+    /// Annotations: those that the engine reads.
+    Annotations,
+    /// These fields of a mapping, or of each mapping of a list.
+    Fields(&'static [Field]),
+    /// All fields, of which these have rules of their own.
+    Open(&'static [Field]),
+    /// An object of the kind that it says.
+    Object,
+}
+
+/// A field that enters.
+#[derive(Debug)]
+pub(crate) struct Field {
+    name: &'static str,
+    used: Use,
+    rule: Rule,
+}
+
+impl Rule {
+    /// What enters of an object of this type.
+    pub(crate) fn of_kind(api_version: &str, kind: &str) -> Self {
+        let (group, _) = api_version.split_once('/').unwrap_or(("", api_version));
+        Self::Fields(match (group, kind) {
+            ("", "Node") => NODE,
+            ("", "Pod") => POD,
+            ("apps" | "extensions", "Deployment" | "ReplicaSet" | "StatefulSet" | "DaemonSet")
+            | ("batch", "Job") => WORKLOAD,
+            ("batch", "CronJob") => CRON_JOB,
+            ("policy", "PodDisruptionBudget") => BUDGET,
+            ("", "PersistentVolume") => PERSISTENT_VOLUME,
+            ("", "PersistentVolumeClaim") => PERSISTENT_VOLUME_CLAIM,
+            ("storage.k8s.io", "StorageClass") => STORAGE_CLASS,
+            ("storage.k8s.io", "VolumeAttachment") => VOLUME_ATTACHMENT,
+            ("scheduling.k8s.io", "PriorityClass") => PRIORITY_CLASS,
+            ("coordination.k8s.io", "Lease") => LEASE,
+            ("kubelet.config.k8s.io" | "", "KubeletConfiguration") => KUBELET_CONFIGURATION,
+            ("", "Service") => SERVICE,
+            ("", "Namespace") => NAMESPACE,
+            _ => IDENTITY,
+        })
+    }
+
+    /// The rule of the field `key` of a mapping with this rule, if the field enters.
+    pub(crate) fn field(self, key: &str) -> Option<(Self, Use)> {
+        let find = |fields: &'static [Field]| fields.iter().find(|field| field.name == key);
+        let rule = match self {
+            Self::All => self,
+            Self::Words => Self::Word,
+            Self::Annotations if ANNOTATIONS.contains(&key) => Self::Word,
+            Self::Annotations if key == RESTARTED_AT => Self::Time,
+            Self::Fields(fields) => return find(fields).map(|field| (field.rule, field.used)),
+            Self::Open(fields) => find(fields).map_or(Self::All, |field| field.rule),
+            Self::Word | Self::Time | Self::Image | Self::Message | Self::Annotations => {
+                return None;
+            }
+            Self::Object => return None,
+        };
+        Some((rule, Use::Run))
+    }
+
+    /// Whether a value with this rule enters.
+    pub(crate) fn admits(self, text: Option<&str>) -> bool {
+        !matches!(self, Self::Message) || text.is_some_and(|text| MESSAGES.contains(&text))
+    }
+}
+
+/// Messages of conditions that say no more than their reasons. A condition that is written again
+/// with the same one is no change.
+const MESSAGES: [&str; 9] = [
+    "",
+    "Eviction API: evicting",
+    "Kubelet stopped posting node status.",
+    "PodGC: node no longer exists",
+    "Taint manager: deleting due to NoExecute taint",
+    "kubelet has no disk pressure",
+    "kubelet has sufficient PID available",
+    "kubelet has sufficient memory available",
+    "kubelet is posting ready status",
+];
+
+/// Annotations that the engine reads.
+const ANNOTATIONS: [&str; 19] = [
+    "batch.kubernetes.io/job-completion-index",
+    "batch.kubernetes.io/job-index-failure-count",
+    "batch.kubernetes.io/job-index-ignored-failure-count",
+    "controller.kubernetes.io/pod-deletion-cost",
+    "deployment.kubernetes.io/desired-replicas",
+    "deployment.kubernetes.io/max-replicas",
+    "deployment.kubernetes.io/revision",
+    "deployment.kubernetes.io/revision-history",
+    "deprecated.daemonset.template.generation",
+    "descheduler.alpha.kubernetes.io/evict",
+    "kubernetes.io/config.mirror",
+    "kubernetes.io/config.source",
+    "node.alpha.kubernetes.io/ttl",
+    "scheduler.alpha.kubernetes.io/critical-pod",
+    "storageclass.kubernetes.io/is-default-class",
+    "taintlab/run-time",
+    "taintlab/shutdown-time",
+    "taintlab/start-up-time",
+    "volume.kubernetes.io/selected-node",
+];
+
+/// By this time `kubectl rollout restart` tells one template from the other.
+const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
+
+const fn field(name: &'static str, rule: Rule) -> Field {
+    Field { name, used: Use::Run, rule }
+}
+
+const fn word(name: &'static str) -> Field {
+    field(name, Rule::Word)
+}
+
+const fn time(name: &'static str) -> Field {
+    field(name, Rule::Time)
+}
+
+const fn words(name: &'static str) -> Field {
+    field(name, Rule::Words)
+}
+
+const fn fields(name: &'static str, of: &'static [Field]) -> Field {
+    field(name, Rule::Fields(of))
+}
+
+const fn open(name: &'static str, of: &'static [Field]) -> Field {
+    field(name, Rule::Open(of))
+}
+
+/// A field whose presence alone counts.
+const fn presence(name: &'static str) -> Field {
+    fields(name, &[])
+}
+
+/// A field that people alone read.
+const fn shown(field: Field) -> Field {
+    Field { used: Use::Shown, ..field }
+}
+
+/// The type and metadata of an object, and more.
+macro_rules! object {
+    ($($field:expr),* $(,)?) => {
+        &[word("apiVersion"), word("kind"), fields("metadata", METADATA), $($field),*]
+    };
+}
+
+/// Which object it is, and how old.
+const IDENTITY: &[Field] = &[
+    word("apiVersion"),
+    word("kind"),
+    fields("metadata", &[word("name"), word("namespace"), time("creationTimestamp")]),
+];
+
+const METADATA: &[Field] = &[
+    word("name"),
+    word("namespace"),
+    word("uid"),
+    words("labels"),
+    field("annotations", Rule::Annotations),
+    time("creationTimestamp"),
+    word("deletionTimestamp"),
+    word("deletionGracePeriodSeconds"),
+    fields("ownerReferences", OWNER),
+    word("generation"),
+];
+
+const OWNER: &[Field] = &[
+    word("apiVersion"),
+    word("kind"),
+    word("name"),
+    word("uid"),
+    word("controller"),
+    word("blockOwnerDeletion"),
+];
+
+const SELECTOR: &[Field] = &[words("matchLabels"), fields("matchExpressions", REQUIREMENT)];
+const REQUIREMENT: &[Field] = &[word("key"), word("operator"), word("values")];
+const NODE_TERM: &[Field] =
+    &[fields("matchExpressions", REQUIREMENT), fields("matchFields", REQUIREMENT)];
+const NODE_SELECTOR: &[Field] = &[fields("nodeSelectorTerms", NODE_TERM)];
+
+const CONDITION: &[Field] = &[
+    word("type"),
+    word("status"),
+    time("lastHeartbeatTime"),
+    time("lastTransitionTime"),
+    time("lastProbeTime"),
+    time("lastUpdateTime"),
+    word("reason"),
+    field("message", Rule::Message),
+    word("observedGeneration"),
+];
+
+const NODE: &[Field] = object![
+    fields(
+        "spec",
+        &[
+            word("unschedulable"),
+            fields("taints", &[word("key"), word("value"), word("effect"), time("timeAdded")]),
+            shown(word("podCIDR")),
+            shown(word("podCIDRs")),
+        ]
+    ),
+    fields(
+        "status",
+        &[
+            words("capacity"),
+            words("allocatable"),
+            fields("conditions", CONDITION),
+            fields("images", &[field("names", Rule::Image), word("sizeBytes")]),
+            shown(fields("addresses", &[word("type"), word("address")])),
+            shown(fields(
+                "nodeInfo",
+                &[
+                    word("kubeletVersion"),
+                    word("osImage"),
+                    word("kernelVersion"),
+                    word("containerRuntimeVersion"),
+                    word("operatingSystem"),
+                    word("architecture"),
+                ]
+            )),
+        ]
+    ),
+];
+
+const RESOURCES: &[Field] = &[words("requests"), words("limits")];
+
+const CONTAINER: &[Field] = &[
+    word("name"),
+    field("image", Rule::Image),
+    word("restartPolicy"),
+    fields("resources", RESOURCES),
+    fields(
+        "ports",
+        &[
+            shown(word("name")),
+            word("containerPort"),
+            word("hostPort"),
+            word("hostIP"),
+            word("protocol"),
+        ],
+    ),
+];
+
+const POD_TERM: &[Field] = &[
+    fields("labelSelector", SELECTOR),
+    word("namespaces"),
+    fields("namespaceSelector", SELECTOR),
+    word("topologyKey"),
+    word("matchLabelKeys"),
+    word("mismatchLabelKeys"),
+];
+const POD_AFFINITY: &[Field] = &[
+    fields("requiredDuringSchedulingIgnoredDuringExecution", POD_TERM),
+    fields(
+        "preferredDuringSchedulingIgnoredDuringExecution",
+        &[word("weight"), fields("podAffinityTerm", POD_TERM)],
+    ),
+];
+
+/// What kind of volume it is. Of most kinds that alone counts.
+const VOLUME: &[Field] = &[
+    word("name"),
+    fields("emptyDir", &[word("medium"), word("sizeLimit")]),
+    fields("persistentVolumeClaim", &[word("claimName"), shown(word("readOnly"))]),
+    presence("awsElasticBlockStore"),
+    presence("azureDisk"),
+    presence("azureFile"),
+    presence("cephfs"),
+    presence("cinder"),
+    presence("configMap"),
+    presence("csi"),
+    presence("downwardAPI"),
+    presence("ephemeral"),
+    presence("fc"),
+    presence("flexVolume"),
+    presence("flocker"),
+    presence("gcePersistentDisk"),
+    presence("gitRepo"),
+    presence("glusterfs"),
+    presence("hostPath"),
+    presence("image"),
+    presence("iscsi"),
+    presence("nfs"),
+    presence("photonPersistentDisk"),
+    presence("portworxVolume"),
+    presence("projected"),
+    presence("quobyte"),
+    presence("rbd"),
+    presence("scaleIO"),
+    presence("secret"),
+    presence("storageos"),
+    presence("vsphereVolume"),
+];
+
+const POD_SPEC: &[Field] = &[
+    word("nodeName"),
+    fields(
+        "tolerations",
+        &[word("key"), word("operator"), word("value"), word("effect"), word("tolerationSeconds")],
+    ),
+    word("terminationGracePeriodSeconds"),
+    fields("containers", CONTAINER),
+    fields("initContainers", CONTAINER),
+    fields("volumes", VOLUME),
+    word("priority"),
+    word("priorityClassName"),
+    word("preemptionPolicy"),
+    word("schedulerName"),
+    word("restartPolicy"),
+    word("hostNetwork"),
+    words("nodeSelector"),
+    fields(
+        "affinity",
+        &[
+            fields(
+                "nodeAffinity",
+                &[
+                    fields("requiredDuringSchedulingIgnoredDuringExecution", NODE_SELECTOR),
+                    fields(
+                        "preferredDuringSchedulingIgnoredDuringExecution",
+                        &[word("weight"), fields("preference", NODE_TERM)],
+                    ),
+                ],
+            ),
+            fields("podAffinity", POD_AFFINITY),
+            fields("podAntiAffinity", POD_AFFINITY),
+        ],
+    ),
+    fields(
+        "topologySpreadConstraints",
+        &[
+            word("maxSkew"),
+            word("topologyKey"),
+            word("whenUnsatisfiable"),
+            fields("labelSelector", SELECTOR),
+            word("minDomains"),
+            word("matchLabelKeys"),
+            word("nodeAffinityPolicy"),
+            word("nodeTaintsPolicy"),
+        ],
+    ),
+    fields("schedulingGates", &[word("name")]),
+    shown(fields("readinessGates", &[word("conditionType")])),
+    words("overhead"),
+    fields("resources", RESOURCES),
+];
+
+const TERMINATED: &[Field] =
+    &[word("exitCode"), word("signal"), word("reason"), time("startedAt"), time("finishedAt")];
+const CONTAINER_STATE: &[Field] = &[
+    fields("running", &[time("startedAt")]),
+    fields("waiting", &[word("reason")]),
+    fields("terminated", TERMINATED),
+];
+const CONTAINER_STATUS: &[Field] = &[
+    word("name"),
+    word("ready"),
+    word("started"),
+    word("restartCount"),
+    fields("state", CONTAINER_STATE),
+    fields("lastState", CONTAINER_STATE),
+];
+
+const POD: &[Field] = object![
+    fields("spec", POD_SPEC),
+    fields(
+        "status",
+        &[
+            word("phase"),
+            fields("conditions", CONDITION),
+            word("reason"),
+            word("nominatedNodeName"),
+            time("startTime"),
+            fields("containerStatuses", CONTAINER_STATUS),
+            fields("initContainerStatuses", CONTAINER_STATUS),
+            shown(word("qosClass")),
+            shown(word("hostIP")),
+            shown(word("podIP")),
+            shown(fields("podIPs", &[word("ip")])),
+        ]
+    ),
+];
+
+const CLAIM_SPEC: &[Field] = &[
+    word("accessModes"),
+    word("storageClassName"),
+    word("volumeName"),
+    fields("resources", &[words("requests")]),
+    shown(word("volumeMode")),
+    shown(word("volumeAttributesClassName")),
+];
+
+const TEMPLATE: &[Field] = &[fields("metadata", METADATA), fields("spec", POD_SPEC)];
+
+const ROLLING_UPDATE: &[Field] = &[
+    word("type"),
+    fields("rollingUpdate", &[word("maxSurge"), word("maxUnavailable"), word("partition")]),
+];
+
+const WORKLOAD_SPEC: &[Field] = &[
+    word("replicas"),
+    fields("selector", SELECTOR),
+    fields("template", TEMPLATE),
+    word("minReadySeconds"),
+    word("revisionHistoryLimit"),
+    // Of Deployments.
+    fields("strategy", ROLLING_UPDATE),
+    word("progressDeadlineSeconds"),
+    word("paused"),
+    // Of StatefulSets and DaemonSets.
+    fields("updateStrategy", ROLLING_UPDATE),
+    word("podManagementPolicy"),
+    fields("ordinals", &[word("start")]),
+    fields("volumeClaimTemplates", &[fields("metadata", METADATA), fields("spec", CLAIM_SPEC)]),
+    // Of Jobs.
+    word("parallelism"),
+    word("completions"),
+    word("completionMode"),
+    word("backoffLimit"),
+    word("backoffLimitPerIndex"),
+    word("maxFailedIndexes"),
+    word("activeDeadlineSeconds"),
+    word("suspend"),
+    word("manualSelector"),
+    word("ttlSecondsAfterFinished"),
+    word("podReplacementPolicy"),
+    fields(
+        "podFailurePolicy",
+        &[fields(
+            "rules",
+            &[
+                word("action"),
+                fields("onExitCodes", &[word("containerName"), word("operator"), word("values")]),
+                fields("onPodConditions", &[word("type"), word("status")]),
+            ],
+        )],
+    ),
+];
+
+const WORKLOAD: &[Field] = object![
+    fields("spec", WORKLOAD_SPEC),
+    fields(
+        "status",
+        &[
+            word("observedGeneration"),
+            word("replicas"),
+            word("readyReplicas"),
+            word("availableReplicas"),
+            word("unavailableReplicas"),
+            word("updatedReplicas"),
+            word("fullyLabeledReplicas"),
+            word("currentReplicas"),
+            word("currentRevision"),
+            word("updateRevision"),
+            word("collisionCount"),
+            fields("conditions", CONDITION),
+            word("currentNumberScheduled"),
+            word("desiredNumberScheduled"),
+            word("numberAvailable"),
+            word("numberMisscheduled"),
+            word("numberReady"),
+            word("numberUnavailable"),
+            word("updatedNumberScheduled"),
+            word("active"),
+            word("succeeded"),
+            word("failed"),
+            word("ready"),
+            word("terminating"),
+            word("completedIndexes"),
+            word("failedIndexes"),
+            time("startTime"),
+            time("completionTime"),
+        ]
+    ),
+];
+
+const CRON_JOB: &[Field] = object![fields(
+    "spec",
+    &[
+        shown(word("schedule")),
+        shown(word("suspend")),
+        fields("jobTemplate", &[fields("metadata", METADATA), fields("spec", WORKLOAD_SPEC)]),
+    ]
+)];
+
+const BUDGET: &[Field] = object![
+    fields(
+        "spec",
+        &[
+            word("minAvailable"),
+            word("maxUnavailable"),
+            fields("selector", SELECTOR),
+            word("unhealthyPodEvictionPolicy"),
+        ]
+    ),
+    fields(
+        "status",
+        &[
+            word("observedGeneration"),
+            word("expectedPods"),
+            word("currentHealthy"),
+            word("desiredHealthy"),
+            word("disruptionsAllowed"),
+            words("disruptedPods"),
+        ]
+    ),
+];
+
+/// The kinds of storage count, and the driver; where it is and how one gets there does not.
+const PERSISTENT_VOLUME: &[Field] = object![
+    fields(
+        "spec",
+        &[
+            word("accessModes"),
+            word("storageClassName"),
+            fields("claimRef", &[word("namespace"), word("name")]),
+            words("capacity"),
+            fields("nodeAffinity", &[fields("required", NODE_SELECTOR)]),
+            word("persistentVolumeReclaimPolicy"),
+            shown(word("volumeMode")),
+            shown(word("volumeAttributesClassName")),
+            fields("csi", &[word("driver")]),
+            presence("awsElasticBlockStore"),
+            presence("azureDisk"),
+            presence("azureFile"),
+            presence("cephfs"),
+            presence("cinder"),
+            presence("fc"),
+            presence("flexVolume"),
+            presence("flocker"),
+            presence("gcePersistentDisk"),
+            presence("glusterfs"),
+            presence("hostPath"),
+            presence("iscsi"),
+            presence("local"),
+            presence("nfs"),
+            presence("photonPersistentDisk"),
+            presence("portworxVolume"),
+            presence("quobyte"),
+            presence("rbd"),
+            presence("scaleIO"),
+            presence("storageos"),
+            presence("vsphereVolume"),
+        ]
+    ),
+    fields("status", &[word("phase"), shown(word("reason"))]),
+];
+
+const PERSISTENT_VOLUME_CLAIM: &[Field] = object![
+    fields("spec", CLAIM_SPEC),
+    fields("status", &[word("phase"), shown(word("accessModes")), shown(words("capacity"))]),
+];
+
+const STORAGE_CLASS: &[Field] = object![
+    word("provisioner"),
+    word("volumeBindingMode"),
+    word("reclaimPolicy"),
+    shown(word("allowVolumeExpansion")),
+    fields("allowedTopologies", &[fields("matchLabelExpressions", REQUIREMENT)]),
+];
+
+const VOLUME_ATTACHMENT: &[Field] = object![
+    fields(
+        "spec",
+        &[word("attacher"), word("nodeName"), fields("source", &[word("persistentVolumeName")]),]
+    ),
+    fields("status", &[word("attached")]),
+];
+
+const PRIORITY_CLASS: &[Field] =
+    object![word("value"), word("globalDefault"), word("preemptionPolicy")];
+
+const LEASE: &[Field] = object![fields(
+    "spec",
+    &[
+        word("holderIdentity"),
+        word("leaseDurationSeconds"),
+        time("renewTime"),
+        shown(time("acquireTime")),
+    ]
+)];
+
+const KUBELET_CONFIGURATION: &[Field] = object![
+    words("evictionHard"),
+    words("evictionSoft"),
+    words("evictionSoftGracePeriod"),
+    words("evictionMinimumReclaim"),
+    word("evictionMaxPodGracePeriod"),
+    word("evictionPressureTransitionPeriod"),
+    word("kernelMemcgNotification"),
+    word("enforceNodeAllocatable"),
+    word("mergeDefaultEvictionSettings"),
+    word("localStorageCapacityIsolation"),
+    word("shutdownGracePeriod"),
+    word("shutdownGracePeriodCriticalPods"),
+    words("shutdownGracePeriodByPodPriority"),
+    words("featureGates"),
+];
+
+const SERVICE: &[Field] = object![shown(fields(
+    "spec",
+    &[
+        word("type"),
+        word("clusterIP"),
+        fields("ports", &[word("name"), word("port"), word("protocol"), word("nodePort")]),
+        words("selector"),
+    ]
+))];
+
+const NAMESPACE: &[Field] = object![shown(fields("status", &[word("phase")]))];
+
+/// A command: a mapping with its name alone.
+pub(crate) const COMMAND: Rule = Rule::Open(&[
+    fields("createNode", NODE),
+    fields("updateNode", NODE),
+    open("registerNode", &[fields("node", NODE)]),
+    fields("createPod", POD),
+    fields("updatePod", POD),
+    fields("createWorkload", WORKLOAD),
+    fields("updateWorkload", WORKLOAD),
+    fields("createBudget", BUDGET),
+    fields("updateBudget", BUDGET),
+]);
+
+/// A scenario: what is no object, and of objects what enters.
+pub(crate) const SCENARIO: Rule = Rule::Open(&[
+    open("kubernetes", &[open("autoscaler", &[open("nodeGroups", &[fields("template", NODE)])])]),
+    open(
+        "objects",
+        &[
+            fields("nodes", NODE),
+            fields("pods", POD),
+            fields("workloads", WORKLOAD),
+            fields("budgets", BUDGET),
+            open("nodeGroups", &[fields("pod", POD)]),
+            field("others", Rule::Object),
+        ],
+    ),
+    open("steps", &[field("do", COMMAND)]),
+]);

@@ -1,0 +1,231 @@
+//! What clusters with a real control plane showed, each as the smallest cluster that shows it.
+
+use serde_json::{Value, json};
+use taintlab_core::api::{Lease, Node, Pod, TaintEffect};
+use taintlab_core::command::Command;
+use taintlab_core::event::{Event, EventKind};
+use taintlab_core::release::KubernetesRelease;
+use taintlab_core::simulator::{HealthPassTime, InitialState, Simulator, SimulatorConfig};
+use taintlab_core::time::{Time, Timestamp};
+use taintlab_kubectl::{Context, run as kubectl};
+
+fn release(minor: u8) -> KubernetesRelease {
+    KubernetesRelease::new(minor).unwrap()
+}
+
+/// Nodes and pods in a whole control plane whose health passes take as long as real ones.
+fn cluster(minor: u8, nodes: usize, pods: &[Value]) -> Simulator {
+    let mut config = SimulatorConfig::with_control_plane(release(minor));
+    config.health_pass = HealthPassTime::MEASURED;
+    let nodes = (0..nodes).map(|number| -> Node {
+        serde_json::from_value(json!({"metadata": {"name": format!("n{number}")}})).unwrap()
+    });
+    let pods = pods.iter().map(|pod| -> Pod { serde_json::from_value(pod.clone()).unwrap() });
+    Simulator::new(config, nodes, pods).unwrap()
+}
+
+fn command(simulator: &mut Simulator, seconds: u64, command: Value) {
+    let command: Command = serde_json::from_value(command).unwrap();
+    simulator.handle_command(Timestamp::from_secs(seconds), command).unwrap();
+}
+
+/// All that happens until then.
+fn run(simulator: &mut Simulator, seconds: u64) -> Vec<Event> {
+    simulator.advance_to(Timestamp::from_secs(seconds)).unwrap();
+    simulator.drain_events()
+}
+
+/// When the node's `Ready` becomes another.
+fn unknown_at(events: &[Event], name: &str) -> f64 {
+    let is_unknown = |event: &&Event| {
+        matches!(&event.what, EventKind::NodeConditionChanged { node, condition, .. }
+            if node.as_str() == name && condition == "Ready")
+    };
+    events.iter().find(is_unknown).unwrap().at.since_zero().as_secs_f64()
+}
+
+/// A pass that writes a status is longer than others. It still knows the heartbeats that the passes
+/// before it saw of other nodes.
+#[test]
+fn a_node_that_is_lost_after_another_one_is_found_as_soon_as_alone() {
+    for minor in [18, 20, 26, 31, 32, 35] {
+        let found = |others: &[(&str, u64)]| {
+            let mut simulator = cluster(minor, 4, &[]);
+            for (node, at) in others {
+                command(&mut simulator, *at, json!({"cutNetwork": {"node": node}}));
+            }
+            let events = run(&mut simulator, 150);
+            (unknown_at(&events, "n2"), events)
+        };
+        for cut in [45, 50, 55, 60] {
+            let (alone, _) = found(&[("n2", cut)]);
+            let (after, events) = found(&[("n1", 28), ("n2", cut)]);
+            assert!(unknown_at(&events, "n1") < after, "1.{minor} {cut}: {events:?}");
+            assert!((after - alone).abs() < 0.1, "1.{minor} {cut}: {alone} alone, {after} after");
+        }
+    }
+}
+
+/// The passes of the garbage collector take some time, so the third one after a deletion comes when
+/// the quarantine is over.
+#[test]
+fn pods_of_a_deleted_node_go_with_the_third_pass() {
+    for minor in [18, 26, 35] {
+        let pod = json!({"metadata": {"name": "p"}, "spec": {"nodeName": "n0"}});
+        let mut simulator = cluster(minor, 2, &[pod]);
+        command(&mut simulator, 3, json!({"stopKubelet": {"node": "n0"}}));
+        command(&mut simulator, 61, json!({"deleteNode": {"node": "n0"}}));
+        let events = run(&mut simulator, 200);
+        let gone = |event: &&Event| matches!(event.what, EventKind::PodDeleted { .. });
+        let gone = events.iter().find(gone).unwrap().at;
+        // It misses the node at 80 s, and again at 100 s and 120 s.
+        assert_eq!(gone, Timestamp::from_secs(120), "1.{minor}");
+    }
+}
+
+/// What puts Events together is in the memory of a process: after a restart the same message is a
+/// new Event.
+#[test]
+fn a_restarted_controller_manager_counts_its_events_anew() {
+    for minor in [20, 35] {
+        let mut simulator = cluster(minor, 1, &[]);
+        let mut events = run(&mut simulator, 10);
+        command(&mut simulator, 10, json!("restartControllerManager"));
+        events.extend(run(&mut simulator, 30));
+        let outcome = kubectl(&Context::new(&simulator, &events), "kubectl get events", None);
+        let lines: Vec<&str> =
+            outcome.stdout.lines().filter(|line| line.contains("RegisteredNode")).collect();
+        assert_eq!(lines.len(), 2, "1.{minor}: {}", outcome.stdout);
+        assert!(lines[0].starts_with("30s ") && lines[1].starts_with("20s "), "{lines:?}");
+    }
+}
+
+/// The events of a run in which these nodes are cut off at the same time, until then.
+fn cut(
+    simulator: &mut Simulator,
+    nodes: std::ops::Range<usize>,
+    at: u64,
+    until: u64,
+) -> Vec<Event> {
+    for node in nodes {
+        command(simulator, at, json!({"cutNetwork": {"node": format!("n{node}")}}));
+    }
+    run(simulator, until)
+}
+
+/// When the first or the last event comes for which that holds.
+fn moments(events: &[Event], holds: impl Fn(&EventKind) -> bool) -> (f64, f64) {
+    let mut at = events.iter().filter(|event| holds(&event.what));
+    let first = at.next().unwrap().at.since_zero().as_secs_f64();
+    (first, at.next_back().map_or(first, |event| event.at.since_zero().as_secs_f64()))
+}
+
+fn pods_of(nodes: usize, pods: usize) -> Vec<Value> {
+    let pod = |number: usize| {
+        json!({"metadata": {"name": format!("p{number}")},
+               "spec": {"nodeName": format!("n{}", number % nodes)}})
+    };
+    (0..nodes * pods).map(pod).collect()
+}
+
+/// When pods are marked as not ready: the first and the last.
+fn marked(events: &[Event]) -> (f64, f64) {
+    moments(events, |what| {
+        matches!(what, EventKind::EventRecorded(event)
+            if event.reason == "NodeNotReady" && event.message == "Node is not ready")
+    })
+}
+
+/// The client of the node lifecycle controller sends 30 requests at once and then 20 a second. A
+/// lost node takes 4, and 2 for each pod that it marks as not ready, serially.
+#[test]
+fn a_lost_node_with_many_pods_holds_up_the_pass_that_finds_it() {
+    for minor in [20, 26, 32, 35] {
+        let mut simulator = cluster(minor, 2, &pods_of(1, 110));
+        let events = cut(&mut simulator, 0..1, 61, 200);
+        let found = unknown_at(&events, "n0");
+        let (_, last) = marked(&events);
+        // (4 + 220 - 30) / 20 s, of which the last Event is nobody's delay.
+        assert!((9.5..9.8).contains(&(last - found)), "1.{minor}: {found} {last}");
+        let tainted = |what: &EventKind| matches!(what, EventKind::NodeDequeued { .. });
+        let (tainted, _) = moments(&events, tainted);
+        // Since 1.34 the same pass queues the node; before it is the next one, 5 s after its end.
+        let expected = if minor < 34 { 14.5..15.2 } else { 0.0..0.7 };
+        assert!(expected.contains(&(tainted - found)), "1.{minor}: {found} {tainted}");
+    }
+}
+
+/// `--kube-api-qps` and `--kube-api-burst` are settings, and ideal clocks know neither.
+#[test]
+fn the_flags_of_the_client_count() {
+    let last = |flags: &[(&str, &str)], pass: HealthPassTime| {
+        let mut config = SimulatorConfig::with_control_plane(release(35));
+        config.health_pass = pass;
+        let flags = flags.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        config.controller_manager_flags = flags.collect();
+        let node = |name: &str| serde_json::from_value(json!({"metadata": {"name": name}}));
+        let nodes = ["n0", "n1"].map(|name| node(name).unwrap());
+        let pods = pods_of(1, 110).into_iter().map(|pod| serde_json::from_value(pod).unwrap());
+        let mut simulator = Simulator::new(config, nodes, pods).unwrap();
+        let events = cut(&mut simulator, 0..1, 61, 200);
+        marked(&events).1 - unknown_at(&events, "n0")
+    };
+    let measured = HealthPassTime::MEASURED;
+    assert_eq!(last(&[], HealthPassTime::default()), 0.0);
+    let unlimited = last(&[("kube-api-qps", "-1")], measured);
+    assert!((2.7..2.8).contains(&unlimited), "110 writes of 25 ms: {unlimited}");
+    let fast = last(&[("kube-api-qps", "40")], measured);
+    assert!((4.7..5.0).contains(&fast), "{fast}");
+    let burst = last(&[("kube-api-burst", "130")], measured);
+    assert!((4.4..5.0).contains(&burst), "{burst}");
+}
+
+/// Eight nodes are looked at beside one another since 1.27. They share the client, and Events lag
+/// behind.
+#[test]
+fn many_lost_nodes_share_one_client() {
+    for (minor, least, most) in [(26, 7.5, 8.5), (35, 4.0, 6.5)] {
+        let mut simulator = cluster(minor, 65, &pods_of(32, 1));
+        let events = cut(&mut simulator, 0..32, 61, 200);
+        let (first, _) = (unknown_at(&events, "n0"), ());
+        let (_, last) = marked(&events);
+        let took = last - first;
+        assert!((least..most).contains(&took), "1.{minor}: {took}");
+    }
+}
+
+/// While a pass marks pods, nodes that it has queued are tainted; it relieves nodes by the objects of
+/// its beginning, so these keep their taint in a total outage and lose their pods.
+#[test]
+fn a_node_tainted_while_a_pass_marks_pods_keeps_its_taint_in_a_total_outage() {
+    // Leases are renewed at multiples of 10 s, and that of `n2` 5 s later.
+    let mut config = SimulatorConfig::with_control_plane(release(26));
+    config.health_pass = HealthPassTime::MEASURED;
+    let lease = |node: usize, ago: i64| -> Lease {
+        let renewed = Time::from_unix_seconds(config.start.unix_seconds() - ago).to_string();
+        let lease =
+            json!({"metadata": {"name": format!("n{node}")}, "spec": {"renewTime": renewed}});
+        serde_json::from_value(lease).unwrap()
+    };
+    let leases = [lease(0, 10), lease(1, 10), lease(2, 5), lease(3, 10)].into();
+    let nodes = ["a", "b", "b", "c"].iter().enumerate().map(|(number, zone)| -> Node {
+        let labels = json!({"topology.kubernetes.io/zone": zone});
+        let node = json!({"metadata": {"name": format!("n{number}"), "labels": labels}});
+        serde_json::from_value(node).unwrap()
+    });
+    let pods = pods_of(4, 8).into_iter().map(|pod| serde_json::from_value::<Pod>(pod).unwrap());
+    let begin = InitialState { leases, ..InitialState::default() };
+    let mut simulator = Simulator::beginning_with(config.clone(), nodes, pods, begin).unwrap();
+    for (at, node) in [(45, 3), (64, 0), (64, 1), (67, 2)] {
+        command(&mut simulator, at, json!({"cutNetwork": {"node": format!("n{node}")}}));
+    }
+    let events = run(&mut simulator, 900);
+    assert!(events.iter().any(|event| event.what == EventKind::MasterDisruptionEntered));
+    for node in ["n0", "n1"] {
+        let taints = &simulator.cluster().get_node(node).unwrap().spec.taints;
+        let evicts = taints.iter().any(|taint| taint.effect == TaintEffect::NoExecute);
+        assert!(evicts, "{node}: {taints:?}");
+    }
+    let taints = &simulator.cluster().get_node("n2").unwrap().spec.taints;
+    assert!(taints.iter().all(|taint| taint.effect == TaintEffect::NoSchedule), "{taints:?}");
+}

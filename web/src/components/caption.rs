@@ -1,0 +1,58 @@
+//! The line below the head: what the page is for, then what just happened.
+
+use taintlab_core::release::KubernetesRelease;
+use yew::prelude::*;
+
+use crate::messages::{Dispatch, Msg};
+use crate::session::StartChange;
+use crate::test_id::TestId;
+use crate::view_models::caption::Caption;
+
+/// What the page is for.
+const PURPOSE: &str = "Find out what Kubernetes will evict, when, and why.";
+
+/// What just happened, with *Why?* and the same in another release; before that the purpose.
+pub(crate) fn line(
+    caption: Option<&Caption>,
+    release: KubernetesRelease,
+    dispatch: &Dispatch,
+) -> Html {
+    let Some(caption) = caption else {
+        return html! {
+            <p class="caption" data-testid={TestId::Caption}>
+                <span class="grow"><b>{ PURPOSE }</b>
+                    { " Stop a kubelet, taint a node or drain it: the lanes show what follows." }
+                </span>
+            </p>
+        };
+    };
+    let other = other_release(release);
+    let same = other.map(|other| {
+        let change = move |_: MouseEvent| Msg::ChangeStart(StartChange::Release(other));
+        html! {
+            <button class="btn quiet small" onclick={dispatch.reform(change)}
+                title={format!("Run the same edits on Kubernetes {other}")}
+                data-testid={TestId::CaptionRelease}>{ format!("The same in {other}") }</button>
+        }
+    });
+    let why = caption.about.clone().map(|about| {
+        html! {
+            <button class="btn quiet small" data-testid={TestId::CaptionWhy}
+                onclick={dispatch.reform(move |_: MouseEvent| Msg::Show(about.clone()))}>
+                { "Why?" }</button>
+        }
+    });
+    html! {
+        <div class="caption" data-testid={TestId::Caption}>
+            <span class="grow" title={caption.text.clone()}>{ &caption.text }</span>
+            { why }
+            { same }
+        </div>
+    }
+}
+
+/// The oldest release; of that the latest.
+fn other_release(release: KubernetesRelease) -> Option<KubernetesRelease> {
+    let oldest = KubernetesRelease::all().next().filter(|oldest| *oldest != release);
+    oldest.or_else(|| KubernetesRelease::all().next_back())
+}
