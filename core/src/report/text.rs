@@ -94,10 +94,7 @@ pub(super) fn runs(outline: &Outline, made: usize, planned: usize) -> String {
     let runs = count(planned, "run");
     let runs = if made == planned { runs } else { format!("{made} of {runs}") };
     let domains = count(outline.domains.len(), "failure domain");
-    let after = outline.options.after.map(|after| Millis::from(after).to_string());
-    let from = after.map(|after| format!(", from the cluster as it is at {after}"));
-    let from = from.unwrap_or_default();
-    format!("{domains}, {runs}, each watched for {}{from}", outline.options.horizon)
+    format!("{domains}, {runs}, each watched for {}", outline.options.horizon)
 }
 
 /// What a change does to a finding, and to all workloads as far as it was tried.

@@ -144,11 +144,16 @@ pub(super) fn heading(outline: &Outline) -> String {
     } else {
         cluster.name.clone()
     };
-    let at = cluster.at.map(|at| format!(" at {at}")).unwrap_or_default();
+    let after = outline.options.after;
+    let at = match (cluster.at, after) {
+        (Some(at), _) => format!("at {at}"),
+        (None, Some(after)) => format!("{} after its beginning", Millis::from(after)),
+        (None, None) => "at its beginning".into(),
+    };
     let server = outline.options.source.server.as_ref();
     let server = server.map(|it| format!(" (API server {it})")).unwrap_or_default();
     format!(
-        "{name}{at}: {}, {}, Kubernetes {}{server}, Taintlab {}",
+        "{name} {at}: {}, {}, Kubernetes {}{server}, Taintlab {}",
         count(outline.nodes, "node"),
         count(outline.pods, "pod"),
         outline.release,

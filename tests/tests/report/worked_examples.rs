@@ -476,7 +476,7 @@ fn a_report_says_which_cluster_it_is_about_and_what_was_lost_before() {
     assert_eq!(outline.lost_already, ["b".into()]);
     assert_eq!((outline.short_already[0].ready, outline.short_already[0].desired), (1, 2));
     assert_eq!(
-        &later.notes[..3],
+        &later.notes[1..4],
         [
             "before anything fails: b is not ready",
             "before anything fails: deployment/default/web has 1 of 2 pods ready",
@@ -487,7 +487,9 @@ fn a_report_says_which_cluster_it_is_about_and_what_was_lost_before() {
     assert_eq!(
         later.heading,
         format!(
-            "prod: 2 nodes, 3 pods, Kubernetes {} (API server v1.37.2), Taintlab {version}",
+            "prod {} after its beginning: 2 nodes, 3 pods, Kubernetes {} (API server v1.37.2), \
+             Taintlab {version}",
+            outline.options.after.unwrap_or_default(),
             outline.release
         )
     );
