@@ -62,7 +62,7 @@ fn usual_height() -> i32 {
     let window = browser::window().and_then(|window| window.inner_height().ok()?.as_f64());
     #[expect(clippy::cast_possible_truncation, reason = "pixels")]
     let height = window.unwrap_or(800.0) as i32;
-    (height * 2 / 5).clamp(250, 420)
+    (height * 37 / 100).clamp(250, 420)
 }
 
 fn tabs(frame: &PaneFrame<'_>) -> Html {

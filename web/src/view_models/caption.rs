@@ -335,9 +335,10 @@ mod tests {
     #[test]
     fn what_is_done_is_told_until_something_comes_of_it() {
         let mut session = cluster("agent-2", None);
-        session.apply(vec![Command::StopKubelet { node: "n".into() }]).unwrap();
+        let cordon = Command::SetUnschedulable { node: "n".into(), unschedulable: true };
+        session.apply(vec![cordon]).unwrap();
         let told = caption(&session).unwrap();
-        assert_eq!(told.text, "0s: You: stop the kubelet of n.");
+        assert_eq!(told.text, "0s: You: cordon n.");
         assert_eq!(told.about, Some(Selection::Node("n".into())));
     }
 

@@ -1,7 +1,7 @@
 //! Long names in little room: what they share goes first, what tells them apart stays.
 
 /// A name of at most so many bytes is never cut.
-const SHORT: usize = 14;
+const SHORT: usize = 8;
 /// The last part of a name stays if it has at most so many bytes.
 const LAST: usize = 12;
 /// What Kubernetes makes the ends of generated names of.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use taintlab_core::api::Taint;
 use taintlab_core::command::Command;
 use taintlab_core::event::UnreachableCause;
+use taintlab_core::pod_state::PodVerdict;
 use taintlab_core::warnings::Severity;
 use yew::prelude::*;
 
@@ -158,11 +159,14 @@ fn extra_status(node: &NodeView) -> String {
 
 fn rows(props: &NodeCardProps) -> Html {
     let node = &props.node;
+    // What is leaving comes first, so that it is in sight.
+    let mut pods: Vec<_> = node.pods.iter().collect();
+    pods.sort_by_key(|pod| pod.state.verdict == PodVerdict::Stays);
     html! {
         <>
-            if !node.pods.is_empty() {
+            if !pods.is_empty() {
                 <div class="pods" role="group">
-                    { for node.pods.iter().map(|pod| {
+                    { for pods.into_iter().map(|pod| {
                         pod_item(pod, is_selected(props, pod), warning_severity(props, pod))
                     }) }
                 </div>
