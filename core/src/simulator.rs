@@ -244,6 +244,9 @@ impl Simulator {
             if kubelets.lacks_status(&pod) {
                 kubelets.complete_status(api.config.start, Arc::make_mut(&mut pod));
             }
+            if pod.has_scheduling_gates() {
+                api.gate_scheduling(Arc::make_mut(&mut pod));
+            }
             api.cluster.put_pod(&pod.key(), pod);
             // With a control plane that is half of the work.
             watch(api.cluster.pod_count() / if controlled { 2 } else { 1 });
@@ -440,6 +443,13 @@ impl Simulator {
     #[must_use]
     pub fn cluster(&self) -> &Cluster {
         &self.api.cluster
+    }
+
+    /// The priority classes: those of the system, those that were given, and those that pods name
+    /// which were there before.
+    #[must_use]
+    pub fn priority_classes(&self) -> &[PriorityClass] {
+        &self.api.priority_classes
     }
 
     /// The flags of kube-controller-manager.

@@ -8,13 +8,18 @@ use taintlab_core::simulator::{InitialState, Simulator, SimulatorConfig};
 use taintlab_core::time::Timestamp;
 
 /// A pod is created at one moment, the only node is uncordoned at another: when is it bound? Those
-/// that wait are looked at once a second; to 1.21 the first attempt counts twice.
+/// that wait are looked at once a second, since 1.33 at once; to 1.21 the first attempt counts
+/// twice.
 #[test]
 fn pods_wait_for_a_whole_second() {
     for (release, created, uncordoned, bound) in [
         ("1.22", 2_000, 2_500, 3_000),
         ("1.22", 2_300, 2_500, 4_000),
-        ("1.35", 2_300, 2_500, 4_000),
+        ("1.32", 2_300, 2_500, 4_000),
+        // Since 1.33 nobody waits while there are no others.
+        ("1.33", 2_300, 2_500, 2_500),
+        ("1.35", 2_300, 2_500, 2_500),
+        ("1.35", 2_000, 7_700, 7_700),
         ("1.20", 2_000, 2_500, 4_000),
         ("1.20", 2_300, 2_500, 5_000),
         // Uncordoned in one write, without its taint in another: it was tried in between.
@@ -50,6 +55,30 @@ fn pods_wait_for_a_whole_second() {
         simulator.advance_to(at(bound)).unwrap();
         assert!(is_bound(&simulator), "{case}");
     }
+}
+
+/// A node that becomes schedulable loses its taint in a second write: all pods that wait are tried
+/// in between, in vain, and wait for their back-off.
+#[test]
+fn all_that_wait_are_tried_between_two_writes_of_a_node() {
+    let tainted: Node = serde_json::from_value(json!({"metadata": {"name": "n"},
+        "spec": {"unschedulable": true},
+        "status": {"conditions": [{"type": "Ready", "status": "True"}]}}))
+    .unwrap();
+    let mut simulator = Simulator::new(config("1.30"), [tainted], []).unwrap();
+    for number in 0..5 {
+        let pod = json!({"metadata": {"name": format!("p{number}")}});
+        let create = Command::CreatePod(serde_json::from_value(pod).unwrap());
+        simulator.handle_command(Timestamp::from_secs(2), create).unwrap();
+    }
+    let uncordon = Command::SetUnschedulable { node: "n".into(), unschedulable: false };
+    simulator.handle_command(Timestamp::from_secs(20), uncordon).unwrap();
+    let bound = |simulator: &Simulator| simulator.cluster().pods_of("n").count();
+    simulator.advance_to(Timestamp::from_millis(21_900)).unwrap();
+    assert_eq!(bound(&simulator), 0);
+    simulator.advance_to(Timestamp::from_secs(22)).unwrap();
+    let events = simulator.drain_events();
+    assert_eq!(bound(&simulator), 5, "{events:#?}");
 }
 
 fn node(name: &str, pods: u32) -> Node {
