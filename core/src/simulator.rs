@@ -169,6 +169,13 @@ impl core::fmt::Display for TimeWentBack {
 
 impl core::error::Error for TimeWentBack {}
 
+/// The priority classes: those of the system, those that were given, and those that pods name which
+/// were there before.
+#[must_use]
+pub fn priority_classes(simulator: &Simulator) -> &[PriorityClass] {
+    &simulator.api.priority_classes
+}
+
 impl Simulator {
     /// A cluster of these nodes and pods at time zero, and controllers that have just started.
     ///
@@ -443,13 +450,6 @@ impl Simulator {
     #[must_use]
     pub fn cluster(&self) -> &Cluster {
         &self.api.cluster
-    }
-
-    /// The priority classes: those of the system, those that were given, and those that pods name
-    /// which were there before.
-    #[must_use]
-    pub fn priority_classes(&self) -> &[PriorityClass] {
-        &self.api.priority_classes
     }
 
     /// The flags of kube-controller-manager.

@@ -14,6 +14,7 @@ use taintlab_core::api::{
 use taintlab_core::cluster::Volumes;
 use taintlab_core::controllers::node_ttl::node_ttl;
 use taintlab_core::kubelet::pod_status::pod_as_served;
+use taintlab_core::simulator::priority_classes;
 use taintlab_core::time::Time;
 
 use crate::events;
@@ -374,7 +375,7 @@ impl Session<'_> {
     /// The classes that the API server makes.
     fn priority_classes(&self) -> Vec<Value> {
         let created = self.simulator().config().start;
-        let mut classes = self.simulator().priority_classes().to_vec();
+        let mut classes = priority_classes(self.simulator()).to_vec();
         classes.sort_by(|one, other| one.metadata.name.cmp(&other.metadata.name));
         let object = |mut class: PriorityClass| {
             class.metadata.creation_timestamp.get_or_insert(created);

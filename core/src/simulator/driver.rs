@@ -232,7 +232,7 @@ impl Simulator {
                         }
                         PodGcAction::MarkFailed { id, pod, condition } => {
                             self.commit(self.api.mark_failed(pod, condition));
-                            self.sync_stateful_set();
+                            sync_stateful_set(self);
                             (id, PodGcAnswer::Done)
                         }
                         PodGcAction::DeletePod { id, pod } => {
@@ -256,30 +256,6 @@ impl Simulator {
         {
             control.disruption.handle_timeout(&mut self.api.context(&mut self.sequence));
             self.run_control_actions();
-        }
-    }
-
-    /// The StatefulSet controller sees that the garbage collector has marked a pod as failed before
-    /// that deletes it, and deletes it, too.
-    fn sync_stateful_set(&mut self) {
-        if self.api.config.release.recreates_ended_pods_at_once() {
-            return;
-        }
-        if let Some(control) = &mut self.control
-            && control.stateful_sets.next_work().is_some()
-        {
-            control.stateful_sets.handle_timeout(&mut self.api.context(&mut self.sequence));
-        }
-        while let Some(control) = &mut self.control
-            && let Some(action) =
-                control.stateful_sets.poll_action(&mut self.api.context(&mut self.sequence))
-        {
-            if let Some((id, answer)) = self.act_for_workload(action)
-                && let Some(control) = &mut self.control
-            {
-                let mut context = self.api.context(&mut self.sequence);
-                control.answer(&mut context, WorkloadKind::StatefulSet, id, answer);
-            }
         }
     }
 
@@ -494,5 +470,29 @@ impl Simulator {
         self.nodes.record_delete(&self.api, pod, by_lifecycle);
         self.commit(self.api.delete_gracefully(pod, None));
         result
+    }
+}
+
+/// The StatefulSet controller sees that the garbage collector has marked a pod as failed before
+/// that deletes it, and deletes it, too.
+fn sync_stateful_set(simulator: &mut Simulator) {
+    if simulator.api.config.release.recreates_ended_pods_at_once() {
+        return;
+    }
+    if let Some(control) = &mut simulator.control
+        && control.stateful_sets.next_work().is_some()
+    {
+        control.stateful_sets.handle_timeout(&mut simulator.api.context(&mut simulator.sequence));
+    }
+    while let Some(control) = &mut simulator.control
+        && let Some(action) =
+            control.stateful_sets.poll_action(&mut simulator.api.context(&mut simulator.sequence))
+    {
+        if let Some((id, answer)) = simulator.act_for_workload(action)
+            && let Some(control) = &mut simulator.control
+        {
+            let mut context = simulator.api.context(&mut simulator.sequence);
+            control.answer(&mut context, WorkloadKind::StatefulSet, id, answer);
+        }
     }
 }

@@ -57,30 +57,6 @@ fn pods_wait_for_a_whole_second() {
     }
 }
 
-/// A node that becomes schedulable loses its taint in a second write: all pods that wait are tried
-/// in between, in vain, and wait for their back-off.
-#[test]
-fn all_that_wait_are_tried_between_two_writes_of_a_node() {
-    let tainted: Node = serde_json::from_value(json!({"metadata": {"name": "n"},
-        "spec": {"unschedulable": true},
-        "status": {"conditions": [{"type": "Ready", "status": "True"}]}}))
-    .unwrap();
-    let mut simulator = Simulator::new(config("1.30"), [tainted], []).unwrap();
-    for number in 0..5 {
-        let pod = json!({"metadata": {"name": format!("p{number}")}});
-        let create = Command::CreatePod(serde_json::from_value(pod).unwrap());
-        simulator.handle_command(Timestamp::from_secs(2), create).unwrap();
-    }
-    let uncordon = Command::SetUnschedulable { node: "n".into(), unschedulable: false };
-    simulator.handle_command(Timestamp::from_secs(20), uncordon).unwrap();
-    let bound = |simulator: &Simulator| simulator.cluster().pods_of("n").count();
-    simulator.advance_to(Timestamp::from_millis(21_900)).unwrap();
-    assert_eq!(bound(&simulator), 0);
-    simulator.advance_to(Timestamp::from_secs(22)).unwrap();
-    let events = simulator.drain_events();
-    assert_eq!(bound(&simulator), 5, "{events:#?}");
-}
-
 fn node(name: &str, pods: u32) -> Node {
     let labels = json!({"kubernetes.io/hostname": name});
     let ready = json!([{"type": "Ready", "status": "True"}]);
