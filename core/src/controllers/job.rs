@@ -465,12 +465,14 @@ impl JobController {
             index.is_some_and(|index| state.failed_indexes.contains(&index))
                 || pods.iter().any(|other| other.is_active() && index_of(other) == index)
         };
-        let can_go = |pod: &Pod| match pod.status.phase {
-            _ if status.is_finished() => true,
-            PodPhase::Succeeded => true,
-            PodPhase::Failed => !by_index || is_replaced(pod),
-            _ if has_ended_unseen(pod) => !by_index || is_replaced(pod),
-            _ => !replaced_when_failed && pod.is_terminating(),
+        let can_go = |pod: &Pod| {
+            if status.is_finished() || pod.status.phase == PodPhase::Succeeded {
+                return true;
+            }
+            if pod.status.phase == PodPhase::Failed || has_ended_unseen(pod) {
+                return !by_index || is_replaced(pod);
+            }
+            !replaced_when_failed && pod.is_terminating()
         };
         let counted = pods.iter().filter(|pod| pod.has_job_finalizer() && can_go(pod));
         self.reconciler.steps.extend(counted.map(|pod| Step::Finalize(pod.key())));

@@ -72,8 +72,8 @@ pub enum SchedulerAction {
     },
 }
 
-/// Pods that the scheduler tries between two writes of one node, which follow one another within 3
-/// to 29 ms. A real one may try several: which is a matter of luck, and recordings show one.
+/// Pods that are tried between two writes of a node, which follow one another within 3 to 29 ms.
+/// How many a real scheduler tries is a matter of luck; recordings show one.
 const TRIED_AHEAD: usize = 1;
 
 /// How often pods are looked at that have waited for long. Mirrors `flushUnschedulableQLeftover`.
@@ -203,8 +203,8 @@ impl Scheduler {
         self.placements = placements.map(|(key, nodes)| (key, nodes.into())).collect();
     }
 
-    /// Whether a pod is to be tried before any controller looks at the node that has changed, as
-    /// are all that it has woken and that can be tried in the time between two writes: a node is uncordoned, or a condition of it clears, in one write, and loses the taint for it
+    /// Whether a pod is to be tried before any controller looks at the node that has changed: a
+    /// node is uncordoned, or a condition of it clears, in one write, and loses the taint for it
     /// in another one.
     pub fn take_ahead(&mut self) -> bool {
         self.ahead > 0 && self.next_work().is_some()
