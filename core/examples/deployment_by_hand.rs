@@ -113,6 +113,7 @@ impl World {
             | WorkloadAction::CreateClaim(..)
             | WorkloadAction::ReleasePod { .. }
             | WorkloadAction::UpdatePod(_)
+            | WorkloadAction::FinalizePod { .. }
             | WorkloadAction::DeleteWorkload(_)
             | WorkloadAction::UpdateDaemonSetStatus { .. } => {}
         }

@@ -78,7 +78,9 @@ mod workloads;
 
 use alloc::format;
 use alloc::string::String;
+use core::cmp::Ordering;
 use core::fmt;
+use core::hash::{Hash, Hasher};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -92,8 +94,9 @@ pub use self::workloads::ScalingMessage;
 /// A minor release of Kubernetes, from 1.18 to 1.35.
 ///
 /// `1.18` behaves as 1.18.6 and `1.20` as 1.20.2, whose running code was recorded; any other one
-/// as its first patch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// as its first patch. A patch can be given; it is what versions say and changes nothing else, so
+/// that releases of one minor are equal.
+#[derive(Clone, Copy, Debug)]
 #[cfg_attr(
     feature = "typescript",
     derive(tsify::Tsify),
@@ -103,13 +106,49 @@ pub use self::workloads::ScalingMessage;
 )]
 pub struct KubernetesRelease {
     minor: u8,
+    /// The patch that was given.
+    patch: Option<u8>,
+}
+
+/// The newest patch of each minor release, from [`KubernetesRelease::OLDEST`] on, that was run or
+/// whose source was read.
+const PATCHES: [u8; 18] = [6, 2, 2, 1, 6, 12, 14, 0, 1, 1, 2, 6, 1, 13, 5, 5, 2, 0];
+
+impl PartialEq for KubernetesRelease {
+    fn eq(&self, other: &Self) -> bool {
+        self.minor == other.minor
+    }
+}
+
+impl Eq for KubernetesRelease {}
+
+impl PartialOrd for KubernetesRelease {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for KubernetesRelease {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.minor.cmp(&other.minor)
+    }
+}
+
+impl Hash for KubernetesRelease {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.minor.hash(state);
+    }
 }
 
 impl KubernetesRelease {
     /// The oldest release known here.
-    pub const OLDEST: Self = Self { minor: 18 };
+    pub const OLDEST: Self = Self::of(18);
     /// The newest release known here.
-    pub const NEWEST: Self = Self { minor: 35 };
+    pub const NEWEST: Self = Self::of(35);
+
+    const fn of(minor: u8) -> Self {
+        Self { minor, patch: None }
+    }
 
     /// The release 1.`minor`, if it is known here.
     #[must_use]
@@ -117,7 +156,7 @@ impl KubernetesRelease {
         if minor < Self::OLDEST.minor || minor > Self::NEWEST.minor {
             None
         } else {
-            Some(Self { minor })
+            Some(Self::of(minor))
         }
     }
 
@@ -125,12 +164,12 @@ impl KubernetesRelease {
     #[must_use]
     pub fn nearest(minor: u32) -> Self {
         let (oldest, newest) = (Self::OLDEST.minor, Self::NEWEST.minor);
-        Self { minor: u8::try_from(minor).unwrap_or(u8::MAX).clamp(oldest, newest) }
+        Self::of(u8::try_from(minor).unwrap_or(u8::MAX).clamp(oldest, newest))
     }
 
     /// All releases known here, oldest first.
     pub fn all() -> impl DoubleEndedIterator<Item = Self> {
-        (Self::OLDEST.minor..=Self::NEWEST.minor).map(|minor| Self { minor })
+        (Self::OLDEST.minor..=Self::NEWEST.minor).map(Self::of)
     }
 
     /// Reads `1.30`, `v1.30` or a full version such as `v1.30.4+k3s1`.
@@ -148,9 +187,22 @@ impl KubernetesRelease {
         let rest = text.strip_prefix('v').unwrap_or(text).strip_prefix("1.").ok_or_else(wrong)?;
         let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         let minor = rest.get(..end).and_then(|digits| digits.parse().ok()).ok_or_else(wrong)?;
-        let tail_is_patch =
-            rest.get(end..).is_some_and(|t| t.is_empty() || t.starts_with(['.', '+', '-']));
-        Self::new(minor).filter(|_| tail_is_patch).ok_or_else(wrong)
+        let tail = rest.get(end..).unwrap_or_default();
+        let tail_is_patch = tail.is_empty() || tail.starts_with(['.', '+', '-']);
+        let digits = tail.strip_prefix('.').unwrap_or_default();
+        let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+        let patch = digits.get(..end).and_then(|digits| digits.parse().ok());
+        let release = Self::new(minor).filter(|_| tail_is_patch).ok_or_else(wrong)?;
+        Ok(Self { patch, ..release })
+    }
+
+    /// The version that nodes and `kubectl version` say, such as `v1.20.2`: with the patch that was
+    /// given, or the newest one that is known here.
+    #[must_use]
+    pub fn version(self) -> String {
+        let known = PATCHES.get(usize::from(self.minor.saturating_sub(Self::OLDEST.minor)));
+        let patch = self.patch.or(known.copied()).unwrap_or_default();
+        format!("v{self}.{patch}")
     }
 }
 
@@ -168,7 +220,10 @@ impl fmt::Display for KubernetesRelease {
 
 impl Serialize for KubernetesRelease {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        match self.patch {
+            Some(patch) => serializer.collect_str(&format_args!("{self}.{patch}")),
+            None => serializer.collect_str(self),
+        }
     }
 }
 
@@ -213,6 +268,18 @@ mod tests {
         {
             assert_eq!(KubernetesRelease::parse(text).unwrap().to_string(), printed);
         }
+        for (text, version, json) in [
+            ("1.20", "v1.20.2", "\"1.20\""),
+            ("v1.20.15-gke.3", "v1.20.15", "\"1.20.15\""),
+            ("1.35", "v1.35.0", "\"1.35\""),
+        ] {
+            let release = KubernetesRelease::parse(text).unwrap();
+            assert_eq!(release.version(), version);
+            assert_eq!(serde_json::to_string(&release).unwrap(), json);
+            assert_eq!(serde_json::from_str::<KubernetesRelease>(json).unwrap().version(), version);
+        }
+        let given = KubernetesRelease::parse("1.20.15").unwrap();
+        assert_eq!(given, KubernetesRelease::of(20), "the patch changes no rule");
         for bad in ["1.17", "1.36", "2.0", "1.", "1.20x", "", "1.300"] {
             assert!(KubernetesRelease::parse(bad).unwrap_err().contains("1.18 to 1.35"), "{bad}");
         }

@@ -169,6 +169,13 @@ impl core::fmt::Display for TimeWentBack {
 
 impl core::error::Error for TimeWentBack {}
 
+/// The priority classes: those of the system, those that were given, and those that pods name which
+/// were there before.
+#[must_use]
+pub fn priority_classes(simulator: &Simulator) -> &[PriorityClass] {
+    &simulator.api.priority_classes
+}
+
 impl Simulator {
     /// A cluster of these nodes and pods at time zero, and controllers that have just started.
     ///
@@ -243,6 +250,9 @@ impl Simulator {
             }
             if kubelets.lacks_status(&pod) {
                 kubelets.complete_status(api.config.start, Arc::make_mut(&mut pod));
+            }
+            if pod.has_scheduling_gates() {
+                api.gate_scheduling(Arc::make_mut(&mut pod));
             }
             api.cluster.put_pod(&pod.key(), pod);
             // With a control plane that is half of the work.

@@ -96,11 +96,19 @@ fn mark(
     Ok(())
 }
 
+/// The API server's warning, of which kubectl prints one.
+const OLD_DEFINITIONS: &str = "Warning: apiextensions.k8s.io/v1beta1 CustomResourceDefinition is \
+                               deprecated in v1.16+, unavailable in v1.22+; use \
+                               apiextensions.k8s.io/v1 CustomResourceDefinition";
+
 /// `kubectl drain`: cordons, and begins what goes on in time.
 pub(crate) fn drain(session: &mut Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let dry_run = arguments.dry_run(session)?;
     let nodes = nodes(session, arguments, "drain")?;
     let options = drain_options(session, arguments)?;
+    if dry_run == DryRun::Server && session.release().dry_run_warns_of_old_definitions() {
+        session.warn(OLD_DEFINITIONS);
+    }
     mark(session, &nodes, true, dry_run)?;
     let names: Vec<NodeName> = nodes.iter().map(|node| node.name().into()).collect();
     if names.is_empty() {

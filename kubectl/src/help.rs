@@ -65,10 +65,10 @@ pub(crate) fn version(session: &mut Session<'_>, arguments: &Arguments) -> Resul
             );
         }
     }
-    session.print(format!("Client Version: v{release}.0"));
+    session.print(format!("Client Version: {}", release.version()));
     if let Some(version) = release.kustomize_version() {
         session.print(format!("Kustomize Version: {version}"));
     }
-    session.print(format!("Server Version: v{release}.0"));
+    session.print(format!("Server Version: {}", release.version()));
     Ok(())
 }

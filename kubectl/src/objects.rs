@@ -7,13 +7,14 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use taintlab_core::api::{
-    Node, PersistentVolume, PersistentVolumeClaim, Pod, PodDisruptionBudget, PodKey, StorageClass,
-    Workload, WorkloadKey, WorkloadKind, default_claim, default_persistent_volume,
+    Node, PersistentVolume, PersistentVolumeClaim, Pod, PodDisruptionBudget, PodKey, PriorityClass,
+    StorageClass, Workload, WorkloadKey, WorkloadKind, default_claim, default_persistent_volume,
     default_storage_class,
 };
 use taintlab_core::cluster::Volumes;
 use taintlab_core::controllers::node_ttl::node_ttl;
 use taintlab_core::kubelet::pod_status::pod_as_served;
+use taintlab_core::simulator::priority_classes;
 use taintlab_core::time::Time;
 
 use crate::events;
@@ -210,7 +211,7 @@ impl Session<'_> {
         } else if *resource == resources::SERVICES {
             values.push(self.kubernetes_service());
         } else if *resource == resources::PRIORITY_CLASSES {
-            values.extend(self.system_priority_classes());
+            values.extend(self.priority_classes());
         } else if *resource == resources::NAMESPACES {
             values.extend(self.namespaces().iter().map(|name| self.namespace_object(name)));
         }
@@ -372,32 +373,32 @@ impl Session<'_> {
     }
 
     /// The classes that the API server makes.
-    fn system_priority_classes(&self) -> impl Iterator<Item = Value> {
-        let created = self.simulator().config().start.to_string();
-        [
-            (
-                "system-cluster-critical",
-                2_000_000_000,
-                "Used for system critical pods that must run in the cluster, but can be moved to \
-                 another node if necessary.",
-            ),
-            (
-                "system-node-critical",
-                2_000_001_000,
-                "Used for system critical pods that must not be moved from their current node.",
-            ),
-        ]
-        .into_iter()
-        .map(move |(name, value, description)| {
-            json!({
-                "apiVersion": "scheduling.k8s.io/v1",
-                "kind": "PriorityClass",
-                "metadata": { "name": name, "creationTimestamp": created },
-                "value": value,
-                "description": description,
-                "preemptionPolicy": "PreemptLowerPriority",
-            })
-        })
+    fn priority_classes(&self) -> Vec<Value> {
+        let created = self.simulator().config().start;
+        let mut classes = priority_classes(self.simulator()).to_vec();
+        classes.sort_by(|one, other| one.metadata.name.cmp(&other.metadata.name));
+        let object = |mut class: PriorityClass| {
+            class.metadata.creation_timestamp.get_or_insert(created);
+            if class.preemption_policy.is_empty() {
+                class.preemption_policy = "PreemptLowerPriority".into();
+            }
+            let description = match class.metadata.name.as_str() {
+                "system-cluster-critical" => {
+                    "Used for system critical pods that must run in the cluster, but can be moved \
+                     to another node if necessary."
+                }
+                "system-node-critical" => {
+                    "Used for system critical pods that must not be moved from their current node."
+                }
+                _ => "",
+            };
+            if !description.is_empty() {
+                class.other.set("description", description.into());
+            }
+            // Every key is a string, so that there is a JSON form.
+            serde_json::to_value(class).unwrap_or_default()
+        };
+        classes.into_iter().map(object).collect()
     }
 
     fn namespace_object(&self, name: &str) -> Value {

@@ -92,7 +92,10 @@ pub(crate) fn columns(view: View, resource: &Resource) -> Vec<(&'static str, boo
     } else if *resource == resources::ATTACHMENTS {
         split(&["Name", "Attacher", "PV", "Node", "Attached", "Age"], &[])
     } else if *resource == resources::PRIORITY_CLASSES {
-        split(&["Name", "Value", "Global-Default", "Age"], &[])
+        let mut columns = split(&["Name", "Value", "Global-Default", "Age"], &[]);
+        let policy = ("PreemptionPolicy", false);
+        columns.extend(view.release.shows_preemption_policy().then_some(policy));
+        columns
     } else if *resource == resources::SERVICES {
         let always = ["Name", "Type", "Cluster-IP", "External-IP", "Port(s)", "Age"];
         split(&always, &["Selector"])
@@ -258,7 +261,11 @@ fn other_cells(view: View, resource: &Resource, value: &Value) -> Vec<Value> {
         return storage_cells(view, resource, value, name, age);
     } else if *resource == resources::PRIORITY_CLASSES {
         let default = value.get("globalDefault").and_then(Value::as_bool).unwrap_or(false);
-        return vec![name, number(value, "/value").unwrap_or(0).into(), default.into(), age];
+        let mut cells =
+            vec![name, number(value, "/value").unwrap_or(0).into(), default.into(), age];
+        let policy = text(value, "/preemptionPolicy").into();
+        cells.extend(view.release.shows_preemption_policy().then_some(policy));
+        return cells;
     } else if *resource == resources::SERVICES {
         let ports = value.pointer("/spec/ports").and_then(Value::as_array);
         let port = |port: &Value| {

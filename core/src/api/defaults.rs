@@ -26,12 +26,28 @@ pub fn default_pod(pod: &mut Pod, release: KubernetesRelease) {
     if release.has_preemption_policy() {
         set_missing(&mut spec.other, "preemptionPolicy", "PreemptLowerPriority".into());
     }
-    let on_host = spec.other.get("hostNetwork") == Some(&Value::Bool(true));
-    change_items(&mut spec.other, "initContainers", |container| {
-        default_container(container, on_host);
-    });
-    change_items(&mut spec.other, "containers", |container| default_container(container, on_host));
+    default_host_ports(&mut spec.other);
+    change_items(&mut spec.other, "initContainers", default_container);
+    change_items(&mut spec.other, "containers", default_container);
     change_items(&mut spec.other, "volumes", default_volume);
+}
+
+/// With the network of the node, each port of a container is one of the node. Mirrors
+/// `SetHardNetworkDefaults`.
+pub(crate) fn default_host_ports(spec: &mut PodSpecFields) {
+    if spec.get("hostNetwork") != Some(&Value::Bool(true)) {
+        return;
+    }
+    for containers in ["initContainers", "containers"] {
+        change_items(spec, containers, |container| {
+            let Some(Value::Array(ports)) = container.get_mut("ports") else { return };
+            for port in ports.iter_mut().filter_map(Value::as_object_mut) {
+                if let Some(number) = port.get("containerPort").cloned() {
+                    default_field(port, "hostPort", number);
+                }
+            }
+        });
+    }
 }
 
 fn set_missing(fields: &mut Fields, name: &str, value: Value) {
@@ -52,7 +68,7 @@ fn default_field(object: &mut Map<String, Value>, name: &str, value: impl Into<V
 }
 
 /// Mirrors `SetDefaults_Container` and what is generated for the parts of containers.
-fn default_container(container: &mut Map<String, Value>, on_host: bool) {
+fn default_container(container: &mut Map<String, Value>) {
     let image = container.get("image").and_then(Value::as_str).unwrap_or_default();
     let always = !image.contains('@') && matches!(tag_of(image), None | Some("latest"));
     let policy = if always { "Always" } else { "IfNotPresent" };
@@ -74,9 +90,6 @@ fn default_container(container: &mut Map<String, Value>, on_host: bool) {
     if let Some(Value::Array(ports)) = container.get_mut("ports") {
         for port in ports.iter_mut().filter_map(Value::as_object_mut) {
             default_field(port, "protocol", "TCP");
-            if on_host && let Some(number) = port.get("containerPort").cloned() {
-                default_field(port, "hostPort", number);
-            }
         }
     }
     for name in ["livenessProbe", "readinessProbe", "startupProbe"] {

@@ -26,6 +26,7 @@ mod workload;
 mod workload_status;
 
 pub use cron_job::{CronJob, CronJobSpec, JobTemplate};
+pub(crate) use defaults::default_host_ports;
 pub use defaults::{default_claim, default_persistent_volume, default_pod, default_storage_class};
 pub use fields::{
     ApiVersion, Fields, FieldsPool, Kind, NoOtherFields, NodeSpecFields, NodeStatusFields,

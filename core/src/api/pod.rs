@@ -4,6 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{
     ApiVersion, ConditionStatus, FieldsPool, Kind, NoOtherFields, ObjectMeta, PodConditionFields,
@@ -11,6 +12,9 @@ use super::{
     string_enum,
 };
 use crate::time::Time;
+
+/// The finalizer of the pods of a Job. Mirrors `batch.JobTrackingFinalizer`.
+const JOB_FINALIZER: &str = "batch.kubernetes.io/job-tracking";
 
 /// Marks [`Pod`] as `v1`, `Pod`.
 pub enum PodKind {}
@@ -110,10 +114,47 @@ impl Pod {
         self.status.other.get("nominatedNodeName").and_then(|name| name.as_str()).unwrap_or("")
     }
 
-    /// `status.startTime`: when its kubelet knew of it first.
+    /// `status.startTime`: when its kubelet knew of it first. A simulated kubelet does not write
+    /// that down: it knows of a pod as soon as it is bound.
     #[must_use]
     pub fn start_time(&self) -> Option<Time> {
-        Time::parse(self.status.other.get("startTime")?.as_str()?).ok()
+        if let Some(time) = self.status.other.get("startTime") {
+            return Time::parse(time.as_str()?).ok();
+        }
+        let bound = self.condition("PodScheduled")?;
+        (bound.status == ConditionStatus::True).then_some(bound.last_transition_time).flatten()
+    }
+
+    /// Whether somebody is to let the pod be scheduled first.
+    pub(crate) fn has_scheduling_gates(&self) -> bool {
+        let gates = self.spec.other.get("schedulingGates").and_then(|gates| gates.as_array());
+        gates.is_some_and(|gates| !gates.is_empty())
+    }
+
+    /// Whether a Job keeps the pod until it has counted it.
+    pub(crate) fn has_job_finalizer(&self) -> bool {
+        let finalizers = self.metadata.other.get("finalizers").and_then(|list| list.as_array());
+        finalizers.is_some_and(|list| list.iter().any(|one| *one == JOB_FINALIZER))
+    }
+
+    /// The Job that the pod is of keeps it until it has counted it.
+    pub(crate) fn add_job_finalizer(&mut self) {
+        let mut list = self.finalizers();
+        list.push(JOB_FINALIZER.into());
+        self.metadata.other.set("finalizers", list.into());
+    }
+
+    /// The Job has counted the pod.
+    pub(crate) fn remove_job_finalizer(&mut self) {
+        let mut list = self.finalizers();
+        list.retain(|one| *one != JOB_FINALIZER);
+        let list = if list.is_empty() { Value::Null } else { list.into() };
+        self.metadata.other.set("finalizers", list);
+    }
+
+    fn finalizers(&self) -> Vec<Value> {
+        let list = self.metadata.other.get("finalizers").and_then(|list| list.as_array());
+        list.cloned().unwrap_or_default()
     }
 
     /// Sets a condition; its transition is now if the status changes.

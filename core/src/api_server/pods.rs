@@ -8,7 +8,8 @@ use core::time::Duration;
 
 use super::{ApiServer, Write, keep_identity};
 use crate::api::{
-    ConditionStatus, NodeName, OwnerReference, Pod, PodCondition, PodKey, PodPhase, Toleration,
+    ConditionStatus, JobStatus, NodeName, OwnerReference, Pod, PodCondition, PodKey, PodPhase,
+    Toleration,
 };
 use crate::command::{CommandError, PodWrite};
 use crate::controllers::node_lifecycle::PodStatusPatch;
@@ -43,10 +44,24 @@ impl ApiServer {
     ) -> Write {
         let key = pod.key();
         self.default_metadata(&mut pod.metadata);
+        self.gate_scheduling(&mut pod);
         if !additions.is_empty() {
             self.emit(EventKind::PodAdmitted { pod: key.clone(), additions });
         }
         Write::PutPod(key, Box::new(pod))
+    }
+
+    /// A pod with scheduling gates says that it waits for them. Mirrors
+    /// `applySchedulingGatedCondition`.
+    pub(crate) fn gate_scheduling(&self, pod: &mut Pod) {
+        if self.config.release.has_scheduling_gates()
+            && pod.has_scheduling_gates()
+            && pod.condition("PodScheduled").is_none()
+        {
+            let now = self.wall_clock(self.now).truncated_to_seconds();
+            let message = "Scheduling is blocked due to non-empty scheduling gates";
+            pod.set_condition("PodScheduled", false, "SchedulingGated", message, now);
+        }
     }
 
     pub(crate) fn update_pod(&self, mut pod: Pod) -> Result<Write, CommandError> {
@@ -94,16 +109,24 @@ impl ApiServer {
             return Err(CommandError::PodAlreadyBound { pod: key, node });
         }
         let mut pod = old.clone();
-        pod.spec.node_name = node.as_str().into();
+        self.bind(&mut pod, node);
         Ok(Write::PutPod(key, Box::new(pod)))
     }
 
     /// What the scheduler writes when it has found a node.
     pub(crate) fn write_binding(&self, key: PodKey, node: &NodeName) -> Option<Write> {
         self.with_pod(key, |pod, stamp| {
-            pod.spec.node_name = node.as_str().into();
+            self.bind(pod, node);
             pod.set_condition("PodScheduled", true, "", "", stamp);
         })
+    }
+
+    /// Mirrors `BindingREST.setPodNodeAndMetadata`.
+    fn bind(&self, pod: &mut Pod, node: &NodeName) {
+        pod.spec.node_name = node.as_str().into();
+        if self.config.release.clears_nomination_when_bound() {
+            pod.status.other.set("nominatedNodeName", serde_json::Value::Null);
+        }
     }
 
     /// What the scheduler writes when it has found none, but perhaps one to make room on.
@@ -162,7 +185,7 @@ impl ApiServer {
     ) -> Result<Option<Write>, CommandError> {
         self.check_pod_request(&key, RequestVerb::Delete)?;
         if force {
-            return Ok(Some(Write::RemovePod(key)));
+            return Ok(Some(self.remove_pod(key)));
         }
         Ok(self.delete_gracefully(&key, grace.map(i64::from)))
     }
@@ -190,10 +213,11 @@ impl ApiServer {
             return None;
         }
         if pod.is_terminating() && asked.is_none() {
-            return None;
+            let is_over = pod.metadata.deletion_grace_period_seconds == Some(0);
+            return is_over.then(|| self.remove_pod(key.clone()));
         }
         let Ok(grace @ 1..) = u64::try_from(seconds) else {
-            return Some(Write::RemovePod(key.clone()));
+            return Some(self.remove_pod(key.clone()));
         };
         let grace = Duration::from_secs(grace);
         let mut pod = Pod::clone(pod);
@@ -202,6 +226,41 @@ impl ApiServer {
         pod.metadata.deletion_grace_period_seconds = Some(seconds);
         let termination = Termination { pod: key.clone(), uid: pod.metadata.uid.clone(), grace };
         Some(Write::Terminate(termination, Box::new(pod)))
+    }
+
+    /// `DELETE` with a grace period of zero. A pod that its Job has not counted yet stays, with a
+    /// grace period that is over.
+    pub(crate) fn remove_pod(&self, key: PodKey) -> Write {
+        let pod = self.cluster.get_pod(&key).filter(|pod| self.is_tracked(pod));
+        let Some(pod) = pod else { return Write::RemovePod(key) };
+        let mut pod = Pod::clone(pod);
+        let now = self.wall_clock(self.now).truncated_to_seconds();
+        pod.metadata.deletion_timestamp.get_or_insert(now);
+        pod.metadata.deletion_grace_period_seconds = Some(0);
+        Write::PutPod(key, Box::new(pod))
+    }
+
+    /// Whether the Job controller is to take a finalizer off the pod: that of a Job that is over or
+    /// gone is taken off at once.
+    fn is_tracked(&self, pod: &Pod) -> bool {
+        let job = pod.metadata.controller_key().filter(|_| pod.has_job_finalizer());
+        let job = job.and_then(|job| self.cluster.get_workload(&job));
+        self.config.control_plane
+            && job.is_some_and(|job| {
+                job.metadata.deletion_timestamp.is_none()
+                    && !job.status::<JobStatus>().is_finished()
+            })
+    }
+
+    /// Takes the finalizer of a Job off a pod, which is gone then if it was only kept by that.
+    pub(crate) fn finalize_pod(&self, key: &PodKey) -> Option<Write> {
+        let pod = self.cluster.get_pod(key)?;
+        if pod.metadata.deletion_grace_period_seconds == Some(0) {
+            return Some(Write::RemovePod(key.clone()));
+        }
+        let mut pod = Pod::clone(pod);
+        pod.remove_job_finalizer();
+        Some(Write::PutPod(key.clone(), Box::new(pod)))
     }
 
     /// `GET`, then `PATCH` if the condition changes the status: what came of it, and what is to be
@@ -287,6 +346,12 @@ impl ApiServer {
     pub(crate) fn disown_pod(&self, key: &PodKey) -> Option<Write> {
         let mut pod = Pod::clone(self.cluster.get_pod(key)?);
         pod.metadata.owner_references.retain(|owner| owner.controller != Some(true));
+        if pod.has_job_finalizer() {
+            pod.remove_job_finalizer();
+            if pod.metadata.deletion_grace_period_seconds == Some(0) {
+                return Some(Write::RemovePod(key.clone()));
+            }
+        }
         Some(Write::PutPod(key.clone(), Box::new(pod)))
     }
 }

@@ -239,10 +239,12 @@ impl DaemonSetController {
         let keys: Vec<WorkloadKey> = self.sets.keys().cloned().collect();
         for key in keys {
             let Some(set) = context.cluster.get_workload(&key).cloned() else { continue };
-            let target = evicts.map(|node| (Target::new(set), node));
-            let expels = target.as_ref().is_some_and(|(target, node)| {
-                !self.should_run(target, node).should_continue_running
-            });
+            let overlooks =
+                self.reconciler.release.daemon_sets_overlook_node_changes() && old.is_some();
+            let changed = new.filter(|_| evicts.is_some() || overlooks);
+            let should = changed.map(|node| self.should_run(&Target::new(set), node));
+            let expels =
+                evicts.is_some() && should.is_some_and(|should| !should.should_continue_running);
             let Some(state) = self.sets.get_mut(&key) else { continue };
             if expels {
                 let pods = state.by_node.get(name).into_iter().flatten();
@@ -251,8 +253,17 @@ impl DaemonSetController {
                 };
                 state.expelled.extend(pods.filter(active).cloned());
             }
+            // The next look sees the node in any case.
             state.changed.insert(name.clone());
-            self.reconciler.enqueue(context, key);
+            let has = state.by_node.get(name).is_some_and(|pods| !pods.is_empty());
+            let misscheduled = state.status.is_some_and(|status| status.number_misscheduled > 0);
+            let matters = should.is_none_or(|should| {
+                (should.should_run && !has)
+                    || (has && (!should.should_continue_running || misscheduled))
+            });
+            if matters || !overlooks {
+                self.reconciler.enqueue(context, key);
+            }
         }
     }
 

@@ -265,7 +265,8 @@ impl DisruptionController {
                 }
                 Err(_) => {
                     let message = format!("found no controllers for pod \"{name}\"");
-                    return Err(ScaleError { reason: Some("NoControllers"), message });
+                    let is_told = !self.release.omits_event_about_missing_controllers();
+                    return Err(ScaleError { reason: is_told.then_some("NoControllers"), message });
                 }
             }
         }

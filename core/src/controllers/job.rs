@@ -28,7 +28,7 @@ use crate::api::{
     ConditionStatus, JobStatus, Pod, PodKey, PodPhase, Workload, WorkloadCondition, WorkloadKey,
     WorkloadKind,
 };
-use crate::cluster::Change;
+use crate::cluster::{Change, Cluster};
 use crate::protocol::TimeoutReason;
 use crate::queue::timer_queue::TimerId;
 use crate::release::{JobBackoff, KubernetesRelease};
@@ -36,6 +36,9 @@ use crate::time::{Time, Timestamp};
 
 /// How long a failed pod is waited for before it is replaced; doubled for each failure.
 const BACKOFF: i64 = 10;
+/// How long changes of pods are collected before their Job is looked at. Mirrors
+/// `SyncJobBatchPeriod`.
+const BATCH_PERIOD: Duration = Duration::from_secs(1);
 
 /// The controller of Jobs. Mirrors `pkg/controller/job`.
 #[derive(Clone, Debug)]
@@ -68,6 +71,12 @@ struct JobState {
     /// How many have failed since the last that succeeded, and when the last one did.
     failures: u32,
     last_failure: Option<Time>,
+    /// Those failures that no status tells yet, and when each pod ended as far as is known.
+    uncounted: BTreeMap<PodKey, Time>,
+    /// Pods that it has deleted since they were too many, which do not count as failed.
+    surplus: BTreeSet<PodKey>,
+    /// When it is looked at because of its pods.
+    batch: Option<Timestamp>,
     /// How often its queue has been told to look again since it was told to forget.
     requeues: u32,
     /// What its `podFailurePolicy` fails it for.
@@ -83,11 +92,26 @@ struct JobState {
 pub(super) enum Step {
     Create(Arc<Workload>, u32, Option<i64>),
     Delete(Arc<Workload>, PodKey),
+    /// Deletes a pod that does not count.
+    DeleteSurplus(Arc<Workload>, PodKey),
+    /// Takes the finalizer off a pod that is counted.
+    Finalize(PodKey),
     Say(WorkloadKey, &'static str, &'static str, String),
     Finish(Arc<Workload>, JobStatus),
 }
 
 impl JobState {
+    /// When the last failure was.
+    fn last_failure(&self) -> Option<Time> {
+        self.last_failure.max(self.uncounted.values().copied().max())
+    }
+
+    /// The status tells all failures: later ends of their pods do not matter.
+    fn count_failures(&mut self) {
+        self.last_failure = self.last_failure();
+        self.uncounted.clear();
+    }
+
     /// A pod with a number has failed: so has the number, if that has happened too often. Mirrors
     /// `isIndexFailed`.
     fn count_index_failure(
@@ -136,6 +160,14 @@ impl JobController {
             self.jobs.entry(after).or_default();
         }
         let Some(state) = self.jobs.get_mut(&owner) else { return };
+        if let Some(old) = old.filter(|_| new.is_none())
+            && state.surplus.remove(&old.key())
+        {
+            return;
+        }
+        if new.is_some_and(|new| state.surplus.contains(&new.key())) {
+            return;
+        }
         let release = self.reconciler.release;
         let job = context.cluster.get_workload(&owner);
         let policy = job.and_then(|job| job.spec.other.get("podFailurePolicy"));
@@ -145,6 +177,7 @@ impl JobController {
         let deleted = release.tracks_jobs_with_finalizers();
         let failed = |pod: &Pod| {
             pod.status.phase == PodPhase::Failed
+                || has_ended_unseen(pod)
                 || (deleted
                     && !replaced_when_failed
                     && pod.is_terminating()
@@ -158,12 +191,16 @@ impl JobController {
         if !counted && new.is_some_and(succeeded) {
             state.succeeded += 1;
             state.failures = 0;
+            state.uncounted.clear();
         }
         let Some(pod) = new.or(old).filter(|_| fails) else { return };
         let verdict = policy.and_then(|policy| match_failure_policy(policy, pod));
         if let Some(limit) = job.and_then(|job| limit_per_index(job, release)) {
             state.count_index_failure(pod, limit, verdict.as_ref(), finish_time(context, pod));
         }
+        // The back-off knows no policy.
+        state.failures = state.failures.saturating_add(1);
+        state.uncounted.insert(pod.key(), finish_time(context, pod));
         match verdict {
             Some(Verdict::Ignore) => return,
             Some(Verdict::FailJob(message)) => {
@@ -172,8 +209,16 @@ impl JobController {
             Some(Verdict::FailIndex | Verdict::Count) | None => {}
         }
         state.failed += 1;
-        state.failures = state.failures.saturating_add(1);
-        state.last_failure = state.last_failure.max(Some(finish_time(context, pod)));
+    }
+
+    /// A pod of a Job has changed: the Job is looked at with all that change in the same second.
+    fn enqueue_batch(&mut self, context: &mut Context<'_>, key: WorkloadKey) {
+        let at = context.now.saturating_add(BATCH_PERIOD);
+        let state = self.jobs.entry(key.clone()).or_default();
+        if state.batch.is_none_or(|batch| batch <= context.now) {
+            state.batch = Some(at);
+            self.reconciler.retry_at(context, at, key);
+        }
     }
 
     /// When a Job that has had failures creates pods again: not before. Mirrors
@@ -183,7 +228,7 @@ impl JobController {
             return None;
         }
         let state = self.jobs.get(key).filter(|state| state.failures > 0)?;
-        Some(state.last_failure?.unix_seconds() + backoff(state.failures, 600))
+        Some(state.last_failure()?.unix_seconds() + backoff(state.failures, 600))
     }
 
     /// When a Job that waits after a failure creates its next pods: `None` if it does not wait.
@@ -193,12 +238,15 @@ impl JobController {
         let waits = |(_, (of, reason)): &(&TimerId, &(WorkloadKey, TimeoutReason))| {
             *of == key && matches!(reason, TimeoutReason::JobBackoff { .. })
         };
-        let first = self.reconciler.timers().filter(waits).map(|(timer, _)| timer.0).min()?;
+        let first = self.reconciler.timers().filter(waits).map(|(timer, _)| timer.0).min();
+        let batch = self.jobs.get(&key).and_then(|state| state.batch);
         // A failure since then makes it wait for longer.
         let each_waits = limit_per_index(job, self.reconciler.release).is_some();
         let ends = self.backoff_ends(&key).filter(|_| !each_waits);
         let ends = ends.map(|at| at.saturating_sub(start.unix_seconds()));
         let ends = ends.and_then(|seconds| u64::try_from(seconds).ok()).map(Timestamp::from_secs);
+        let batch = batch.filter(|batch| ends.is_some_and(|ends| ends > *batch));
+        let first = first.or(batch)?;
         Some(ends.map_or(first, |ends| ends.max(first)))
     }
 
@@ -231,7 +279,7 @@ impl JobController {
             let surplus = usize::try_from(number - least).unwrap_or(0);
             let pods = surplus_pods(active, surplus, None, None, |_| ());
             let steps = &mut self.reconciler.steps;
-            steps.extend(pods.into_iter().map(|pod| Step::Delete(job.clone(), pod)));
+            steps.extend(pods.into_iter().map(|pod| Step::DeleteSurplus(job.clone(), pod)));
             return least;
         }
         let mut missing = wanted - number - terminating;
@@ -255,8 +303,14 @@ impl JobController {
         if let Some(at) = wait_until {
             let reason = TimeoutReason::JobBackoff { workload: key.clone() };
             let at = timestamp(context, at);
-            self.reconciler.enqueue_at(context, at, key, reason);
-            return number;
+            if limit_per_index(job, release).is_some() {
+                self.reconciler.enqueue_at(context, at, key, reason);
+                return number;
+            }
+            // Those that are active are forgotten here.
+            let soonest = context.now.saturating_add(BATCH_PERIOD);
+            self.reconciler.enqueue_at(context, at.max(soonest), key, reason);
+            return 0;
         }
         let mut indexes = indexes.into_iter();
         let batches = slow_start_batches(missing);
@@ -383,6 +437,47 @@ impl JobController {
         self.say(&key, "Normal", "Completed", "Job completed".to_owned());
     }
 
+    /// Takes the finalizer off all pods of a Job that is over or gone.
+    fn finalize_all(&mut self, cluster: &Cluster, key: &WorkloadKey) {
+        let pods = &cluster.owned_pods(key).pods;
+        let kept = pods
+            .iter()
+            .filter(|pod| cluster.get_pod(pod).is_some_and(|pod| pod.has_job_finalizer()));
+        self.reconciler.steps.extend(kept.cloned().map(Step::Finalize));
+    }
+
+    /// Takes the finalizer off the pods that the status counts, or all if the Job is over. The last
+    /// failed pod of a number keeps it until the next one of that number is there. Mirrors
+    /// `canRemoveFinalizer`.
+    fn finalize(&mut self, job: &Workload, status: &JobStatus, pods: &[&Arc<Pod>]) {
+        let release = self.reconciler.release;
+        let state = self.jobs.entry(job.key()).or_default();
+        state.count_failures();
+        if !release.tracks_jobs_with_finalizers() {
+            return;
+        }
+        let replaced_when_failed = waits_for_the_end(job, release)
+            || (job.spec.other.get("podFailurePolicy").is_some()
+                && release.has_pod_failure_policy());
+        let by_index = limit_per_index(job, release).is_some();
+        let is_replaced = |pod: &Pod| {
+            let index = index_of(pod);
+            index.is_some_and(|index| state.failed_indexes.contains(&index))
+                || pods.iter().any(|other| other.is_active() && index_of(other) == index)
+        };
+        let can_go = |pod: &Pod| {
+            if status.is_finished() || pod.status.phase == PodPhase::Succeeded {
+                return true;
+            }
+            if pod.status.phase == PodPhase::Failed || has_ended_unseen(pod) {
+                return !by_index || is_replaced(pod);
+            }
+            !replaced_when_failed && pod.is_terminating()
+        };
+        let counted = pods.iter().filter(|pod| pod.has_job_finalizer() && can_go(pod));
+        self.reconciler.steps.extend(counted.map(|pod| Step::Finalize(pod.key())));
+    }
+
     /// Writes the status, and tells the queue what came of it.
     fn finish(&mut self, context: &mut Context<'_>, job: &Workload, mut status: JobStatus) {
         let key = job.key();
@@ -470,15 +565,23 @@ fn wanted_at_once(job: &Workload, succeeded: i64, active: i64) -> i64 {
     }
 }
 
-/// How many pods a Job wants, as its status says: none once it is over, nor while it is suspended,
-/// and none for a number that has failed.
-pub(crate) fn wanted_pods(job: &Workload) -> i64 {
-    let status: JobStatus = job.status();
+/// Pods that a Job wants, by its status and those that have ended well since that was written: none
+/// once it is over, nor while it is suspended, and none for a number that has failed.
+pub(crate) fn wanted_pods(cluster: &Cluster, job: &Workload) -> i64 {
+    let mut status: JobStatus = job.status();
     let holds = |known: &WorkloadCondition| known.status == ConditionStatus::True;
     let suspended =
         status.conditions.iter().any(|known| known.type_ == "Suspended" && holds(known));
     if suspended || status.is_finished() {
         return 0;
+    }
+    let pods = cluster.owned_pods(&job.key()).pods.iter().filter_map(|pod| cluster.get_pod(pod));
+    let uncounted =
+        |pod: &&Arc<Pod>| pod.status.phase == PodPhase::Succeeded && pod.has_job_finalizer();
+    let new = count(pods.clone().filter(uncounted));
+    if new > 0 {
+        status.succeeded = status.succeeded.saturating_add(new);
+        status.active = count(pods.filter(|pod| pod.is_active()));
     }
     let failed = completions(job).map_or(0, |all| Indexes::failed(all, &status).count());
     wanted_at_once(job, status.succeeded.saturating_add(failed), status.active)
@@ -532,19 +635,37 @@ fn has_restarted_too_often(job: &Workload, limit: i64, pods: &[&Arc<Pod>]) -> bo
     if limit == 0 { restarts > 0 } else { restarts >= limit }
 }
 
-/// When a pod ended. Mirrors `getFinishedTime`.
+/// Whether only its Job keeps a pod that nobody has seen end.
+fn has_ended_unseen(pod: &Pod) -> bool {
+    pod.metadata.deletion_grace_period_seconds == Some(0) && !pod.has_ended()
+}
+
+/// When a pod ended: its containers, if all have. Mirrors `getFinishedTime`.
+///
+/// Those of a simulated kubelet have ended when the condition `ContainersReady` says so.
 fn finish_time(context: &Context<'_>, pod: &Pod) -> Time {
+    let is_false = |type_: &str| {
+        pod.condition(type_).filter(|condition| condition.status == ConditionStatus::False)
+    };
+    let not_ready = is_false("Ready");
     let statuses = pod.status.other.get("containerStatuses").and_then(Value::as_array);
-    let ended = statuses.into_iter().flatten().filter_map(|status| {
-        let at = status.pointer("/state/terminated/finishedAt")?.as_str()?;
-        Time::parse(at).ok()
-    });
-    let not_ready = pod.condition("Ready").filter(|ready| ready.status == ConditionStatus::False);
+    let ended = match statuses.filter(|statuses| !statuses.is_empty()) {
+        Some(statuses) => {
+            let ends = statuses.iter().map(|status| {
+                let at = status.pointer("/state/terminated/finishedAt")?.as_str()?;
+                Time::parse(at).ok()
+            });
+            ends.collect::<Option<Vec<Time>>>().and_then(|ends| ends.into_iter().max())
+        }
+        None => is_false("ContainersReady")
+            .filter(|_| pod.has_ended())
+            .and_then(|ended| ended.last_transition_time),
+    };
     let deleted = pod.metadata.deletion_timestamp.map(|at| {
         let grace = pod.metadata.deletion_grace_period_seconds.unwrap_or(0);
         Time::from_unix_seconds(at.unix_seconds().saturating_sub(grace))
     });
-    let found = ended.max().or_else(|| not_ready?.last_transition_time).or(deleted);
+    let found = ended.or_else(|| not_ready?.last_transition_time).or(deleted);
     found.or(pod.metadata.creation_timestamp).unwrap_or_else(|| context.wall_clock())
 }
 
@@ -581,10 +702,17 @@ impl Reconcile for JobController {
                     self.reconciler.enqueue(context, key.clone());
                 }
             }
+            Change::Workload { key, new: None, .. } if key.kind == WorkloadKind::Job => {
+                self.jobs.remove(key);
+                self.reconciler.enqueue(context, key.clone());
+            }
             Change::Pod { old, new, .. } => {
                 let (old, new) = (old.as_deref(), new.as_deref());
                 self.count_end(context, old, new);
-                for owner in owners_to_look(WorkloadKind::Job, old, new, false) {
+                let release = self.reconciler.release;
+                let (tracks, batches) =
+                    (release.tracks_jobs_with_finalizers(), release.batches_job_syncs());
+                for owner in owners_to_look(WorkloadKind::Job, old, new, tracks) {
                     // A failure is looked at after the queue's back-off.
                     let failed = new.is_some_and(|pod| pod.status.phase == PodPhase::Failed);
                     let requeues = self.jobs.get(&owner).map_or(0, |state| state.requeues);
@@ -594,6 +722,8 @@ impl Reconcile for JobController {
                         let at = context.now.saturating_add(Duration::from_secs(wait));
                         let reason = TimeoutReason::JobBackoff { workload: owner.clone() };
                         self.reconciler.enqueue_at(context, at, owner, reason);
+                    } else if batches {
+                        self.enqueue_batch(context, owner);
                     } else {
                         self.reconciler.enqueue(context, owner);
                     }
@@ -610,9 +740,13 @@ impl Reconcile for JobController {
     /// Mirrors `Controller.syncJob`.
     fn reconcile(&mut self, context: &mut Context<'_>, key: &WorkloadKey) {
         let cluster = context.cluster;
-        let Some(job) = cluster.get_workload(key) else { return };
+        let Some(job) = cluster.get_workload(key) else {
+            self.finalize_all(cluster, key);
+            return;
+        };
         let mut status: JobStatus = job.status();
         if status.is_finished() {
+            self.finalize_all(cluster, key);
             self.jobs.entry(key.clone()).or_default().requeues = 0;
             self.last_sync = JobSync { error: None, forget: true };
             self.delete_after_time_to_live(context, job, &status);
@@ -623,6 +757,17 @@ impl Reconcile for JobController {
         let of = |test: &dyn Fn(&Pod) -> bool| count(pods.iter().filter(|pod| test(pod)));
         let release = self.reconciler.release;
         let state = self.jobs.entry(key.clone()).or_default();
+        for (pod, ended) in &mut state.uncounted {
+            if let Some(pod) = cluster.get_pod(pod) {
+                *ended = finish_time(context, pod);
+            }
+        }
+        for pod in pods.iter().filter(|pod| pod.has_job_finalizer() && !pod.is_active()) {
+            let failures = index_of(pod).and_then(|index| state.failures_of.get_mut(&index));
+            if let Some(failures) = failures {
+                failures.last = failures.last.max(finish_time(context, pod));
+            }
+        }
         let (succeeded, failed) = if !release.tracks_jobs_with_finalizers() {
             let ended = |phase| of(&|pod: &Pod| pod.status.phase == phase);
             (ended(PodPhase::Succeeded), ended(PodPhase::Failed))
@@ -661,7 +806,8 @@ impl Reconcile for JobController {
         (status.active, status.succeeded, status.failed) =
             (count(active.iter()), succeeded, failed);
         if failure.is_some() || suspended {
-            let deletes = active.iter().map(|pod| Step::Delete(job.clone(), pod.key()));
+            let delete = if failure.is_some() { Step::Delete } else { Step::DeleteSurplus };
+            let deletes = active.iter().map(|pod| delete(job.clone(), pod.key()));
             self.reconciler.steps.extend(deletes);
             if failure.is_some() {
                 status.failed += status.active;
@@ -676,9 +822,17 @@ impl Reconcile for JobController {
                 let terminating = of(&terminating);
                 status.active = self.manage(context, job, &active, terminating, succeeded, free);
             }
-            let active = status.active;
-            self.complete(context, job, &mut status, active, succeeded);
+            let active_now = status.active;
+            self.complete(context, job, &mut status, active_now, succeeded);
+            let ready = count(active.iter().filter(|pod| pod.has_ready_condition()));
+            let waits = active_now == 0 && !active.is_empty();
+            if waits && ready > 0 && release.refuses_ready_above_active() {
+                // Nothing is counted, and no finalizer comes off.
+                self.last_sync = JobSync { error: None, forget: false };
+                return;
+            }
         }
+        self.finalize(job, &status, &pods);
         self.reconciler.steps.push_back(Step::Finish(job.clone(), status));
     }
 
@@ -702,10 +856,22 @@ impl Reconcile for JobController {
                     if limit_per_index(&job, release).is_some() {
                         IndexFailures::annotate(failures.as_ref(), pod);
                     }
+                    if release.tracks_jobs_with_finalizers() {
+                        pod.add_job_finalizer();
+                    }
                     Vec::new()
                 });
             }
             Step::Delete(job, pod) => self.reconciler.delete_pod(&job, pod),
+            Step::DeleteSurplus(job, pod) => {
+                if self.reconciler.release.tracks_jobs_with_finalizers() {
+                    let state = self.jobs.entry(job.key()).or_default();
+                    state.surplus.insert(pod.clone());
+                    self.reconciler.push(WorkloadAction::FinalizePod { pod: pod.clone() });
+                }
+                self.reconciler.delete_pod(&job, pod);
+            }
+            Step::Finalize(pod) => self.reconciler.push(WorkloadAction::FinalizePod { pod }),
             Step::Say(job, type_, reason, message) => {
                 self.reconciler.record(&job, type_, reason, message);
             }
@@ -719,7 +885,11 @@ impl Reconcile for JobController {
         let before = steps.len();
         steps.retain(|step| match step {
             Step::Create(_, batch, _) => *batch == last,
-            Step::Delete(..) | Step::Say(..) | Step::Finish(..) => true,
+            Step::Delete(..)
+            | Step::DeleteSurplus(..)
+            | Step::Finalize(..)
+            | Step::Say(..)
+            | Step::Finish(..) => true,
         });
         self.not_created += i64::try_from(before - steps.len()).unwrap_or(0) + 1;
     }

@@ -72,6 +72,10 @@ pub enum SchedulerAction {
     },
 }
 
+/// Pods that are tried between two writes of a node, which follow one another within 3 to 29 ms.
+/// How many a real scheduler tries is a matter of luck; recordings show one.
+const TRIED_AHEAD: usize = 1;
+
 /// How often pods are looked at that have waited for long. Mirrors `flushUnschedulableQLeftover`.
 const FLUSH: Duration = Duration::from_secs(30);
 
@@ -84,6 +88,9 @@ pub struct Scheduler {
     waiting: BTreeMap<PodKey, Waiting>,
     /// Those to be tried: by priority, then by when they came or were tried last.
     active: BTreeMap<Rank, PodKey>,
+    /// Those that wait for the end of their back-off, by its second and then as those to be tried:
+    /// since 1.33 they are tried if there are no others. Mirrors `podBackoffQ`.
+    backoff: BTreeMap<(Timestamp, Rank), PodKey>,
     /// Those that were tried in vain and wait for a change. Mirrors `unschedulableQ`.
     unschedulable: BTreeSet<PodKey>,
     /// Those of them that nothing has changed for since: to try them again would change nothing.
@@ -98,8 +105,8 @@ pub struct Scheduler {
     /// When pods are tried again.
     timers: TimerQueue<PodKey>,
     actions: VecDeque<SchedulerAction>,
-    /// Whether one pod is tried before any controller looks at the node that has just changed.
-    ahead: bool,
+    /// Pods that are tried before any controller looks at the node that has just changed.
+    ahead: usize,
     /// Nodes to be taken where several are equally good, by pod or controller.
     placements: BTreeMap<String, VecDeque<NodeName>>,
 }
@@ -120,8 +127,8 @@ struct Waiting {
     place: Option<Rank>,
     /// When it is put among them.
     timer: Option<TimerId>,
-    /// Whether that timer is the end of its back-off. Mirrors `podBackoffQ`.
-    backs_off: bool,
+    /// Its place among those that back off, if that timer is the end of its back-off.
+    backoff: Option<(Timestamp, Rank)>,
     /// How often its object has changed, and what that was when an event was last recorded.
     revision: u64,
     recorded: Option<u64>,
@@ -157,13 +164,11 @@ impl Waiting {
 }
 
 /// Whether this scheduler is to find a node for the pod.
-fn is_ours(pod: &Pod) -> bool {
-    let other = |name: &str| pod.spec.other.get(name);
-    let scheduler = other("schedulerName").and_then(serde_json::Value::as_str).unwrap_or("");
-    let gated = other("schedulingGates").and_then(serde_json::Value::as_array);
+fn is_ours(release: KubernetesRelease, pod: &Pod) -> bool {
+    let scheduler = pod.spec.other.get("schedulerName").and_then(serde_json::Value::as_str);
     pod.spec.node_name.is_empty()
-        && matches!(scheduler, "" | "default-scheduler")
-        && gated.is_none_or(Vec::is_empty)
+        && matches!(scheduler, None | Some("" | "default-scheduler"))
+        && !(release.has_scheduling_gates() && pod.has_scheduling_gates())
         && pod.is_active()
 }
 
@@ -176,6 +181,7 @@ impl Scheduler {
             version: 0,
             waiting: BTreeMap::new(),
             active: BTreeMap::new(),
+            backoff: BTreeMap::new(),
             unschedulable: BTreeSet::new(),
             unflushed: BTreeSet::new(),
             seeking: BTreeSet::new(),
@@ -184,7 +190,7 @@ impl Scheduler {
             failures: BTreeMap::new(),
             timers: TimerQueue::default(),
             actions: VecDeque::new(),
-            ahead: false,
+            ahead: 0,
             placements: BTreeMap::new(),
         }
     }
@@ -201,7 +207,7 @@ impl Scheduler {
     /// node is uncordoned, or a condition of it clears, in one write, and loses the taint for it
     /// in another one.
     pub fn take_ahead(&mut self) -> bool {
-        core::mem::take(&mut self.ahead) && !self.active.is_empty()
+        self.ahead > 0 && self.next_work().is_some()
     }
 
     /// Tells of the volumes that there are; `None` if they do not take part.
@@ -219,7 +225,7 @@ impl Scheduler {
     /// not wait for this scheduler.
     #[must_use]
     pub fn decision(&self, pod: &Pod) -> Option<Decision> {
-        is_ours(pod).then(|| self.snapshot.schedule(pod).ok()).flatten()
+        is_ours(self.snapshot.release(), pod).then(|| self.snapshot.schedule(pod).ok()).flatten()
     }
 
     fn forget(&mut self, key: &PodKey) {
@@ -233,7 +239,9 @@ impl Scheduler {
         self.unflushed.remove(key);
         self.seeking.remove(key);
         let Some(waiting) = self.waiting.get_mut(key) else { return };
-        waiting.backs_off = false;
+        if let Some(place) = waiting.backoff.take() {
+            self.backoff.remove(&place);
+        }
         if let Some(timer) = waiting.timer.take() {
             self.timers.stop(&timer);
         }
@@ -291,9 +299,13 @@ impl Scheduler {
         }
         if old.is_none_or(|old| may_help(old, node)) {
             let unschedulable: Vec<PodKey> = self.unschedulable.iter().cloned().collect();
-            let before = self.active.len();
+            let tried = |it: &Self| match it.snapshot.release().pops_from_backoff() {
+                true => it.active.len() + it.backoff.len(),
+                false => it.active.len(),
+            };
+            let before = tried(self);
             self.retry(context, unschedulable);
-            self.ahead |= self.active.len() > before;
+            self.ahead = tried(self).saturating_sub(before).min(TRIED_AHEAD);
         }
     }
 
@@ -336,7 +348,7 @@ impl Scheduler {
         if freed {
             self.changed(context);
         }
-        match new.filter(|pod| is_ours(pod)) {
+        match new.filter(|pod| is_ours(self.snapshot.release(), pod)) {
             None => {
                 if is_on.is_none() {
                     self.snapshot.remove_pod(key, "");
@@ -403,7 +415,7 @@ impl Scheduler {
             return;
         };
         waiting.revision += 1;
-        let backs_off = waiting.backs_off;
+        let backs_off = waiting.backoff.is_some();
         if changed {
             self.failures.clear();
         }
@@ -446,8 +458,13 @@ impl Scheduler {
             if ends > context.now {
                 // Those that wait are looked at once a second.
                 let flush = round_up(Timestamp::ZERO, Duration::from_secs(1), ends);
-                waiting.backs_off = true;
-                waiting.timer = Some(self.timers.start(context.sequence, flush, key));
+                waiting.timer = Some(self.timers.start(context.sequence, flush, key.clone()));
+                let pod = context.cluster.get_pod(&key);
+                let priority = pod.map_or(0, |pod| priority_of(pod));
+                let second = Timestamp::from_secs(ends.since_zero().as_secs());
+                let place = (second, (Reverse(priority), waiting.since.0, waiting.since.1));
+                waiting.backoff = Some(place);
+                self.backoff.insert(place, key);
             } else {
                 self.try_again(context, &key);
             }
@@ -456,7 +473,8 @@ impl Scheduler {
 
     /// The pod has waited for long enough.
     fn try_again(&mut self, context: &Context<'_>, key: &PodKey) {
-        let pod = context.cluster.get_pod(key).filter(|pod| is_ours(pod));
+        let release = self.snapshot.release();
+        let pod = context.cluster.get_pod(key).filter(|pod| is_ours(release, pod));
         match pod.filter(|_| self.waiting.contains_key(key)) {
             Some(pod) => self.activate(context.now, key, priority_of(pod)),
             None => self.forget(key),
@@ -481,10 +499,23 @@ impl Scheduler {
         Some(preferred.map_or_else(|| first.clone(), |node| node.to_string()))
     }
 
+    /// The next pod to be tried. Mirrors `activeQueue.pop`.
+    fn pop(&mut self) -> Option<PodKey> {
+        if let Some((_, key)) = self.active.pop_first() {
+            return Some(key);
+        }
+        if !self.snapshot.release().pops_from_backoff() {
+            return None;
+        }
+        let key = self.backoff.first_key_value()?.1.clone();
+        self.unqueue(&key);
+        Some(key)
+    }
+
     /// Finds a node for the next pod.
     fn schedule_next(&mut self, context: &Context<'_>) {
-        self.ahead = false;
-        let Some((_, key)) = self.active.pop_first() else { return };
+        let Some(key) = self.pop() else { return };
+        self.ahead = self.ahead.saturating_sub(1);
         if let Some(waiting) = self.waiting.get_mut(&key) {
             waiting.place = None;
             waiting.attempts = waiting.attempts.saturating_add(1);
@@ -526,7 +557,7 @@ impl Scheduler {
         let budgets: Vec<BudgetOfVictims> = budgets.collect();
         let preemption = self.snapshot.preempt(pod, &budgets).ok()?;
         let Some(chosen) = preemption.chosen() else {
-            if preemption.eligible && !pod.nominated_node_name().is_empty() {
+            if preemption.gives_up && !pod.nominated_node_name().is_empty() {
                 self.actions.push_back(SchedulerAction::ClearNomination { pod: pod.key() });
             }
             return None;
@@ -706,6 +737,9 @@ impl Controller for Scheduler {
     }
 
     fn next_work(&self) -> Option<WorkTicket> {
-        self.active.first_key_value().map(|((.., entered), _)| (2, *entered))
+        let pops = self.snapshot.release().pops_from_backoff();
+        let backoff = self.backoff.keys().next().filter(|_| pops).map(|(_, rank)| rank);
+        let next = self.active.keys().next().or(backoff);
+        next.map(|(.., entered)| (2, *entered))
     }
 }

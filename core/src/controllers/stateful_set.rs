@@ -259,7 +259,7 @@ impl<'a> Sync<'a> {
             self.status.available_replicas = Some(count(available));
         }
         condemned.sort_by_key(|(ordinal, _)| *ordinal);
-        let replicas: Vec<Replica<'_>> = (start..end)
+        let mut replicas: Vec<Replica<'_>> = (start..end)
             .map(|ordinal| {
                 let pod = found.get(&ordinal).copied();
                 let revision = match pod {
@@ -278,7 +278,7 @@ impl<'a> Sync<'a> {
         if self.set.metadata.deletion_timestamp.is_some() {
             return;
         }
-        for replica in &replicas {
+        for replica in &mut replicas {
             if self.process(replica) {
                 return;
             }
@@ -292,15 +292,15 @@ impl<'a> Sync<'a> {
     }
 
     /// Looks after one number; whether nothing else is to be done.
-    fn process(&mut self, replica: &Replica<'_>) -> bool {
-        let mut revision = replica.revision.as_str();
-        let mut pod = replica.pod;
-        if let Some(ended) = pod.filter(|pod| self.is_recreated(pod)) {
+    ///
+    /// What is created in place of a pod that has ended is what the roll-out sees.
+    fn process(&mut self, replica: &mut Replica<'_>) -> bool {
+        if let Some(ended) = replica.pod.filter(|pod| self.is_recreated(pod)) {
             if !self.release.recreates_ended_pods_at_once() {
                 // It is created when this one is gone.
                 if !ended.is_terminating() {
                     self.delete(ended);
-                    self.count_revision(Some(revision), -1);
+                    self.count_revision(Some(&replica.revision), -1);
                     self.status.replicas -= 1;
                 }
                 return self.one_by_one;
@@ -308,16 +308,16 @@ impl<'a> Sync<'a> {
             let (set, phase) = (self.set.key(), ended.status.phase.clone());
             self.steps.push(Step::SayRecreated(set, ended.key(), phase));
             self.delete(ended);
-            self.count_revision(Some(revision), -1);
+            self.count_revision(Some(&replica.revision), -1);
             self.status.replicas -= 1;
-            revision = self.revision_for(replica.ordinal);
-            pod = None;
+            replica.revision = self.revision_for(replica.ordinal).into();
+            replica.pod = None;
         }
-        let Some(pod) = pod else {
-            let step = Step::Create(self.set.clone(), replica.ordinal, revision.to_string());
+        let Some(pod) = replica.pod else {
+            let step = Step::Create(self.set.clone(), replica.ordinal, replica.revision.clone());
             self.steps.push(step);
             self.status.replicas += 1;
-            self.count_revision(Some(revision), 1);
+            self.count_revision(Some(&replica.revision), 1);
             return self.one_by_one;
         };
         if self.one_by_one && (pod.is_terminating() || self.waits_for(pod)) {
@@ -479,7 +479,13 @@ impl Reconcile for StatefulSetController {
             Step::SayRecreated(set, pod, phase) => self.say_recreated(&set, &pod, &phase),
             Step::Delete(set, pod) => self.reconciler.delete_pod(&set, pod),
             Step::Update(set, pod) => {
-                let message = super::workload::done_to(&pod.key(), &set, "update", "Updated");
+                let message = super::workload::done_to(
+                    self.reconciler.release,
+                    &pod.key(),
+                    &set,
+                    "update",
+                    "Updated",
+                );
                 self.reconciler.push(WorkloadAction::UpdatePod(pod));
                 self.reconciler.record(&set.key(), "Normal", "SuccessfulUpdate", message);
             }

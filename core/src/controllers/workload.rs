@@ -71,6 +71,11 @@ pub enum WorkloadAction {
     },
     /// `PUT` a pod.
     UpdatePod(Box<Pod>),
+    /// `PATCH` away the finalizer by which a Job keeps a pod until it has counted it.
+    FinalizePod {
+        /// Which one.
+        pod: PodKey,
+    },
     /// `POST` a ReplicaSet.
     CreateReplicaSet(Box<Workload>),
     /// `PUT` a ReplicaSet: how many pods it wants, its annotations, `minReadySeconds`.
@@ -243,7 +248,7 @@ impl<S> Reconciler<S> {
 
     /// Deletes a pod because it is one too many, or is to be another.
     pub(super) fn delete_pod(&mut self, owner: &Workload, pod: PodKey) {
-        let message = done_to(&pod, owner, "delete", "Deleted");
+        let message = done_to(self.release, &pod, owner, "delete", "Deleted");
         self.record(&owner.key(), "Normal", "SuccessfulDelete", message);
         let id = self.request(None);
         self.push(WorkloadAction::DeletePod { id, pod });
@@ -258,7 +263,7 @@ impl<S> Reconciler<S> {
     ) {
         let mut pod = pod_of_template(owner, &key);
         let additions = change(&mut pod);
-        let message = done_to(&key, owner, "create", "Created");
+        let message = done_to(self.release, &key, owner, "create", "Created");
         let event = Self::event(owner.key(), "Normal", "SuccessfulCreate", message);
         let id = self.request(Some((owner.key(), key)));
         self.push(WorkloadAction::CreatePod { id, pod: Box::new(pod), additions, event });
@@ -415,9 +420,21 @@ pub(super) const fn component(kind: WorkloadKind) -> &'static str {
 
 /// What a controller says of a pod that it has created or deleted; that of StatefulSets in other
 /// words. Mirrors `recordPodEvent`.
-pub(super) fn done_to(pod: &PodKey, owner: &Workload, verb: &str, done: &str) -> String {
+pub(super) fn done_to(
+    release: KubernetesRelease,
+    pod: &PodKey,
+    owner: &Workload,
+    verb: &str,
+    done: &str,
+) -> String {
     let pod = pod.name();
     if owner.kind == WorkloadKind::StatefulSet {
+        let verb = match verb {
+            "create" if release.stateful_set_events_have_capitals() => "Create",
+            "delete" if release.stateful_set_events_have_capitals() => "Delete",
+            "update" if release.stateful_set_events_have_capitals() => "Update",
+            _ => verb,
+        };
         return format!("{verb} Pod {pod} in StatefulSet {} successful", owner.metadata.name);
     }
     format!("{done} pod: {pod}")

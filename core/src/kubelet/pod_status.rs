@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::api::{
     ConditionStatus, ContainerRestarts, Node, Pod, PodCondition, PodPhase, PodResources,
+    default_host_ports,
 };
 use crate::time::Time;
 
@@ -40,6 +41,7 @@ pub fn pod_as_served(pod: &Pod, node: Option<&Node>) -> Pod {
         let pause = json!([{ "name": "pause", "image": "registry.k8s.io/pause:3.10" }]);
         served.spec.other.set("containers", pause);
     }
+    default_host_ports(&mut served.spec.other);
     let mut resources = PodResources::of(pod).unwrap_or_default();
     resources.set_defaults();
     if pod.spec.other.get("priority").is_none() {

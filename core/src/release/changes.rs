@@ -67,7 +67,7 @@ impl Change {
         minor: u8,
         basis: Basis,
     ) -> Self {
-        Self { name, since: KubernetesRelease { minor }, basis, doc }
+        Self { name, since: KubernetesRelease::of(minor), basis, doc }
     }
 
     /// All of them by subject, those of a subject in the order in which they came.
@@ -103,7 +103,7 @@ impl KubernetesRelease {
     /// What the answers of this release rest on, in a sentence or two.
     #[must_use]
     pub fn rests_on(self) -> String {
-        let (base, newest) = (KubernetesRelease { minor: 20 }, Self::NEWEST);
+        let (base, newest) = (KubernetesRelease::of(20), Self::NEWEST);
         if self == base {
             return "Verified against recordings of the running code of Kubernetes 1.20.2.".into();
         }
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_release_says_what_it_rests_on() {
-        let said = |minor| KubernetesRelease { minor }.rests_on();
+        let said = |minor| KubernetesRelease::of(minor).rests_on();
         assert!(
             said(20).starts_with(
                 "Verified against recordings of the running code of Kubernetes 1.20.2"

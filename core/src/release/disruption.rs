@@ -17,6 +17,9 @@ since! {
     /// Whether a budget over pods of Jobs or DaemonSets names the resource that has no scale, in
     /// place of *found no controllers*: since 1.21.
     names_missing_scale = 21;
+    /// Whether no event says that a budget's pods have a controller that is not there or has no
+    /// scale: since 1.22, and in 1.21.1. `CalculateExpectedPodCountFailed` says it, too.
+    omits_event_about_missing_controllers = 22;
     /// Whether budgets have `unhealthyPodEvictionPolicy`: since 1.27, where the gate
     /// `PDBUnhealthyPodEvictionPolicy` is on by default.
     has_unhealthy_pod_eviction_policy = 27;

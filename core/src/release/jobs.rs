@@ -61,6 +61,13 @@ since! {
     /// Whether a Job that is over is deleted after `ttlSecondsAfterFinished`: since 1.21, where the
     /// gate `TTLAfterFinished` is on by default.
     has_ttl_after_finished = 21;
+    /// Whether the Job controller waits for 1 s after a pod of a Job has changed, and then looks at
+    /// all that has: since 1.24, where the gate `JobReadyPods` is on by default.
+    batches_job_syncs = 24;
+    /// Whether the status of a Job with more ready pods than active ones is refused, and with it
+    /// all that a look at the Job has counted: since 1.31. A Job that waits after a failure says
+    /// that it has no active pods (kubernetes#139428).
+    refuses_ready_above_active = 31;
     /// Whether a Job can be suspended: since 1.22, where the gate `SuspendJob` is on by default.
     has_job_suspend = 22;
 }
@@ -80,7 +87,7 @@ pub enum JobBackoff {
     /// The Job waits in the queue: not for the first failure, then 10 s, doubled each time, 6
     /// minutes at most.
     Queue,
-    /// Pods are replaced 10 s after the last one failed, doubled for each failure since the last
-    /// success, 10 minutes at most.
+    /// Pods are replaced 10 s after the last one ended, doubled for each failure since the last
+    /// success, 10 minutes at most; ignored failures count, too.
     Pods,
 }

@@ -11,6 +11,13 @@ impl KubernetesRelease {
         self.minor == 22
     }
 
+    /// Whether `kubectl --dry-run=server` asks for the definitions of custom resources as
+    /// `v1beta1`, of which the API server warns: in 1.19 to 1.21.
+    #[must_use]
+    pub const fn dry_run_warns_of_old_definitions(self) -> bool {
+        matches!(self.minor, 19..=21)
+    }
+
     /// What `kubectl describe pvc` calls the pods that use a claim: `Mounted By` to 1.19, `Used By`
     /// since (kubernetes/kubernetes#95635).
     #[must_use]
@@ -37,6 +44,12 @@ changes! {
     kustomize_version = 32: "`kubectl version` prints the version v5.5.0 of Kustomize.";
     kustomize_version = 33: "`kubectl version` prints the version v5.6.0 of Kustomize.";
     kustomize_version = 34: "`kubectl version` prints the version v5.7.1 of Kustomize.";
+    dry_run_warns_of_old_definitions = 19:
+        "`kubectl drain --dry-run=server` prints a warning about the version of custom resource \
+         definitions.";
+    dry_run_warns_of_old_definitions = 22, believed:
+        "`kubectl drain --dry-run=server` prints no warning about the version of custom resource \
+         definitions.";
     drain_local_storage_error = 20:
         "`kubectl drain` names the flag `--delete-emptydir-data`, no longer \
          `--delete-local-data`.";
@@ -64,6 +77,8 @@ since! {
     /// Whether the tables of volumes and claims have the column `VOLUMEATTRIBUTESCLASS`: since
     /// 1.29, where the API came (kubernetes/kubernetes#121104).
     shows_volume_attributes_class = 29;
+    /// Whether the table of priority classes has the column `PREEMPTIONPOLICY`: since 1.32.
+    shows_preemption_policy = 32;
     /// Whether `kubectl describe node` says that a lease is missing: since 1.19, before it showed
     /// one without values.
     describe_says_that_lease_is_missing = 19;

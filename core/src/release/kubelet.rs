@@ -119,6 +119,9 @@ since! {
     /// Whether the first report of a node's status is moved as after a change, if the kubelet has
     /// started: since 1.34 (kubernetes#130919).
     delays_report_after_start = 34;
+    /// Whether a kubelet posts the phase in which a deleted pod has ended before it confirms the
+    /// deletion: since 1.27 (kubernetes#115331).
+    posts_phase_of_deleted_pods = 27;
     /// Whether a kubelet whose node is shut down posts at once that the node is not ready, and
     /// refuses pods from then on: since 1.21 (kubernetes#98005). In 1.20.2 it posts so when its
     /// status is due, and starts pods that are bound to the node.

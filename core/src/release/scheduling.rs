@@ -269,6 +269,18 @@ since! {
     /// Whether a claim with the access mode `ReadWriteOncePod` is for one pod alone: since 1.27,
     /// where the gate of that name is on by default.
     has_read_write_once_pod = 27;
+    /// Whether a pod gives up its nomination whenever room can be made nowhere: since 1.23, which
+    /// is not certain. Before, only if preemption helps on no node, whatever pods are there.
+    clears_nomination_without_candidates = 23, believed;
+    /// Whether the binding of a pod clears `status.nominatedNodeName`: since 1.35, where the gate
+    /// `ClearingNominatedNodeNameAfterBinding` is on by default.
+    clears_nomination_when_bound = 35;
+    /// Whether the scheduler tries pods that wait for the end of their back-off if no other pod is
+    /// there: since 1.33, where the gate `SchedulerPopFromBackoffQ` is on by default.
+    pops_from_backoff = 33;
+    /// Whether `schedulingGates` of a pod count, and the API server says so in its condition
+    /// `PodScheduled`: since 1.27, where the gate `PodSchedulingReadiness` is on by default.
+    has_scheduling_gates = 27;
     /// Whether `matchLabelKeys` of a topology spread constraint counts: since 1.27, where the gate
     /// `MatchLabelKeysInPodTopologySpread` is on by default.
     has_match_label_keys = 27;

@@ -33,6 +33,11 @@ since! {
     /// Whether a daemon pod that has ended well is replaced, as one that has failed: since 1.28
     /// (kubernetes#117073, which late patches of 1.26 and 1.27 have too).
     replaces_succeeded_daemon_pods = 28;
+    /// Whether a change of a node makes a DaemonSet look again only if a pod of it is to come or to
+    /// go there, or a pod is where it is not wanted: since 1.33. Before, at every change.
+    daemon_sets_overlook_node_changes = 33;
+    /// Whether the events of a StatefulSet about its pods begin with a capital: since 1.35.
+    stateful_set_events_have_capitals = 35;
     /// Whether the annotation `controller.kubernetes.io/pod-deletion-cost` says which pods go
     /// first: since 1.22.
     has_pod_deletion_cost = 22;

@@ -710,7 +710,7 @@ fn desired(simulator: &Simulator, subject: &ReportSubject) -> i64 {
         return steps.last().map_or(0, |step| step.desired);
     }
     cluster.get_workload(key).map_or(0, |workload| match key.kind {
-        WorkloadKind::Job => wanted_pods(workload),
+        WorkloadKind::Job => wanted_pods(cluster, workload),
         _ => workload.replicas(),
     })
 }

@@ -38,7 +38,7 @@ use crate::release::FeatureGate;
 #[derive(Clone, Debug)]
 pub(super) struct ControlPlane {
     pub(super) replica_sets: ReplicaSetController,
-    stateful_sets: StatefulSetController,
+    pub(super) stateful_sets: StatefulSetController,
     pub(super) daemon_sets: DaemonSetController,
     pub(super) jobs: JobController,
     deployments: DeploymentController,

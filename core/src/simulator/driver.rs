@@ -6,7 +6,7 @@ use alloc::boxed::Box;
 
 use super::Simulator;
 use super::control_plane::ControlAction;
-use crate::api::{Node, PodKey};
+use crate::api::{Node, PodKey, WorkloadKind};
 use crate::api_server::{VolumeWrite, Write};
 use crate::cluster::Change;
 use crate::command::{Cascade, CommandError, NodeWrite, PodWrite};
@@ -98,7 +98,14 @@ impl Simulator {
                 }
                 KubeletAction::PostStatus(node) => self.store(Write::PutNode(node)),
                 KubeletAction::PatchPodStatus(key, pod) => self.store(Write::PutPod(key, pod)),
-                KubeletAction::ConfirmDeletion(key) => self.store(Write::RemovePod(key)),
+                KubeletAction::ConfirmDeletion(key) => {
+                    let now = self.api.wall_clock(self.api.now);
+                    let pod = self.api.cluster.get_pod(&key);
+                    if let Some(ended) = pod.and_then(|pod| self.kubelets.last_status(now, pod)) {
+                        self.store(Write::PutPod(key.clone(), Box::new(ended)));
+                    }
+                    self.store(self.api.remove_pod(key));
+                }
                 KubeletAction::ReportVolumeInUse { node, volume, mounted } => {
                     self.store(Write::Volume(VolumeWrite::SetInUse { volume, node, mounted }));
                 }
@@ -225,10 +232,11 @@ impl Simulator {
                         }
                         PodGcAction::MarkFailed { id, pod, condition } => {
                             self.commit(self.api.mark_failed(pod, condition));
+                            sync_stateful_set(self);
                             (id, PodGcAnswer::Done)
                         }
                         PodGcAction::DeletePod { id, pod } => {
-                            self.commit([Write::RemovePod(pod)]);
+                            self.commit([self.api.remove_pod(pod)]);
                             (id, PodGcAnswer::Done)
                         }
                     };
@@ -329,6 +337,7 @@ impl Simulator {
             WorkloadAction::AdoptPod { pod, owner } => {
                 self.commit(self.api.adopt_pod(&pod, *owner))
             }
+            WorkloadAction::FinalizePod { pod } => self.commit(self.api.finalize_pod(&pod)),
             WorkloadAction::UpdatePod(pod) => self.commit([Write::PutPod(pod.key(), pod)]),
             WorkloadAction::UpdateReplicaSet(set) => {
                 self.commit(self.api.update_replica_set(*set));
@@ -461,5 +470,29 @@ impl Simulator {
         self.nodes.record_delete(&self.api, pod, by_lifecycle);
         self.commit(self.api.delete_gracefully(pod, None));
         result
+    }
+}
+
+/// The StatefulSet controller sees that the garbage collector has marked a pod as failed before
+/// that deletes it, and deletes it, too.
+fn sync_stateful_set(simulator: &mut Simulator) {
+    if simulator.api.config.release.recreates_ended_pods_at_once() {
+        return;
+    }
+    if let Some(control) = &mut simulator.control
+        && control.stateful_sets.next_work().is_some()
+    {
+        control.stateful_sets.handle_timeout(&mut simulator.api.context(&mut simulator.sequence));
+    }
+    while let Some(control) = &mut simulator.control
+        && let Some(action) =
+            control.stateful_sets.poll_action(&mut simulator.api.context(&mut simulator.sequence))
+    {
+        if let Some((id, answer)) = simulator.act_for_workload(action)
+            && let Some(control) = &mut simulator.control
+        {
+            let mut context = simulator.api.context(&mut simulator.sequence);
+            control.answer(&mut context, WorkloadKind::StatefulSet, id, answer);
+        }
     }
 }

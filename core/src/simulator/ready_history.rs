@@ -148,7 +148,7 @@ impl ReadyHistory {
                 let curve = self.curves.entry(key.clone()).or_default();
                 match new {
                     Some(new) if key.kind == WorkloadKind::Job => {
-                        curve.desired = job::wanted_pods(new);
+                        curve.desired = job::wanted_pods(context.cluster, new);
                     }
                     Some(new) if key.kind != WorkloadKind::DaemonSet => {
                         curve.desired = new.replicas();
@@ -173,8 +173,12 @@ impl ReadyHistory {
                     pod.metadata.controller_key()
                 });
                 for owner in owners.iter().flatten() {
-                    self.write_on(context, owner);
                     let parent = context.cluster.get_workload(owner);
+                    if let Some(job) = parent.filter(|parent| parent.kind == WorkloadKind::Job) {
+                        let curve = self.curves.entry(owner.clone()).or_default();
+                        curve.desired = job::wanted_pods(context.cluster, job);
+                    }
+                    self.write_on(context, owner);
                     if let Some(parent) = parent.and_then(|workload| workload.owner()) {
                         self.write_on(context, &parent);
                     }

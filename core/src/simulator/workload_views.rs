@@ -12,7 +12,6 @@ use crate::api_server::ApiServer;
 use crate::controllers::job::{self, JobController};
 use crate::controllers::workload::is_available_at;
 use crate::eviction_timeline::time_budget::Moment;
-use crate::release::KubernetesRelease;
 use crate::time::Time;
 
 /// A workload and how its pods are doing.
@@ -84,19 +83,15 @@ pub struct JobView {
 }
 
 impl JobView {
-    fn of(
-        job: &Workload,
-        (active, jobs): (i64, &JobController),
-        start: Time,
-        release: KubernetesRelease,
-    ) -> Option<Self> {
+    fn of(job: &Workload, (active, jobs): (i64, &JobController), api: &ApiServer) -> Option<Self> {
+        let (start, release) = (api.config.start, api.config.release);
         if job.kind != WorkloadKind::Job {
             return None;
         }
         let status: JobStatus = job.status();
         let completions = job::completions(job);
         // The status is written when the controller looks, which may be when the wait is over.
-        let waits = active < job::wanted_pods(job);
+        let waits = active < job::wanted_pods(&api.cluster, job);
         let deadline = status.start_time.zip(job.number("activeDeadlineSeconds"));
         Some(Self {
             completions,
@@ -165,7 +160,7 @@ impl ControlPlane {
             job: {
                 let active = of(&Pod::is_active);
                 let jobs = (active, &self.jobs);
-                JobView::of(workload, jobs, api.config.start, api.config.release)
+                JobView::of(workload, jobs, api)
             },
         };
         if let Some(status) = daemons {

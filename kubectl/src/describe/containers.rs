@@ -364,8 +364,9 @@ pub(super) fn tolerations_of(title: &str, tolerations: &[Toleration], page: &mut
     page.lines(title, tolerations.into_iter().map(|toleration| words(release, toleration)));
 }
 
+/// A toleration, without `Lt` and `Gt`: `Exists` is the only operator that kubectl tells.
 fn words(release: KubernetesRelease, toleration: &Toleration) -> String {
-    let text = toleration.to_string();
+    let text = toleration.to_string().replacen(" op=Lt", "", 1).replacen(" op=Gt", "", 1);
     if release.describe_tells_operator_exists() {
         return text;
     }

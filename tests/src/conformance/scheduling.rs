@@ -374,7 +374,12 @@ pub fn preempt(line: &str) -> Outcome {
             nominated: chosen.map(|chosen| chosen.node.clone()).unwrap_or_default(),
             deleted: victims().map(ToString::to_string).collect(),
             events: victims().map(event).collect(),
-            nomination_cleared: preemption.outranked.iter().map(ToString::to_string).collect(),
+            nomination_cleared: {
+                let own = preemption.gives_up && !input.pod.nominated_node_name().is_empty();
+                let own = own.then(|| input.pod.key());
+                let cleared = own.iter().chain(&preemption.outranked);
+                cleared.map(ToString::to_string).collect()
+            },
         };
         Ok(compare(&case.expected, &got))
     })

@@ -290,7 +290,8 @@ impl Objects {
                 answer.deletes.push(format!("{}/{}", key.kind.resource(), key.name.name()));
             }
             WorkloadAction::UpdateStatus { status, .. } => answer.status = Some(status),
-            WorkloadAction::UpdateDaemonSetStatus { .. } => {}
+            // What was recorded is older than finalizers.
+            WorkloadAction::UpdateDaemonSetStatus { .. } | WorkloadAction::FinalizePod { .. } => {}
         }
     }
 

@@ -51,6 +51,14 @@ pub fn has_ended(pod: &Value) -> bool {
     matches!(text(pod, "/status/phase"), "Succeeded" | "Failed")
 }
 
+/// Since when the condition of that type is what it is, empty if there is none.
+#[must_use]
+pub fn condition_since<'a>(object: &'a Value, type_: &str) -> &'a str {
+    let mut conditions = list(object, "/status/conditions").iter();
+    let found = conditions.find(|it| text(it, "/type") == type_);
+    found.map_or("", |it| text(it, "/lastTransitionTime"))
+}
+
 /// Whether the condition of that type is `True`.
 #[must_use]
 pub fn has_condition(object: &Value, type_: &str) -> bool {

@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{
-    has_ended, is_terminating, label, list, name, node_matches, number, selects, text, tolerates,
+    condition_since, has_ended, is_terminating, label, list, name, node_matches, number, selects,
+    text, tolerates,
 };
 
 const HOSTNAME: &str = "kubernetes.io/hostname";
@@ -538,7 +539,11 @@ impl World {
         }
         let object = |name_of: &String| self.pods.iter().find(|pod| name(pod) == name_of);
         // The most important first: by priority, then by how long they have been running.
-        let started = |pod: &Value| text(pod, "/status/startTime").to_owned();
+        // Kubelets of the simulation know of a pod as soon as it is bound.
+        let started = |pod: &Value| match text(pod, "/status/startTime") {
+            "" => condition_since(pod, "PodScheduled").to_owned(),
+            time => time.to_owned(),
+        };
         gone.sort_by_key(|it| {
             let pod = object(it).unwrap_or(&Value::Null);
             (-priority(pod), started(pod))

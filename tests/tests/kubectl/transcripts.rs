@@ -63,6 +63,7 @@ impl Terminal {
                 classes: of_kind(&objects.others, "StorageClass"),
                 attachments: Vec::new(),
             },
+            priority_classes: of_kind(&objects.others, "PriorityClass"),
             ..InitialState::default()
         };
         let simulator =

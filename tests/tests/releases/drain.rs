@@ -12,6 +12,20 @@ use super::Difference;
 
 pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
+        name: "dry_run_warns_of_old_definitions",
+        last: "1.18",
+        before: "false",
+        after: "true",
+        observe: warns_of_definitions,
+    },
+    Difference {
+        name: "dry_run_warns_of_old_definitions",
+        last: "1.21",
+        before: "true",
+        after: "false",
+        observe: warns_of_definitions,
+    },
+    Difference {
         name: "drain_local_storage_error",
         last: "1.19",
         before: "cannot delete Pods with local storage (use --delete-local-data to override): d/e",
@@ -314,6 +328,12 @@ const UNMANAGED: &str = "UNMANAGED";
 /// What a drain prints, with a word for each error.
 fn drain(release: KubernetesRelease, line: &str) -> String {
     ERRORS.iter().fold(printed(release, line), |text, (error, word)| text.replace(error, word))
+}
+
+/// Whether a drain that is only tried tells of the old version of a resource that it asks for.
+fn warns_of_definitions(release: KubernetesRelease) -> String {
+    let warning = "Warning: apiextensions.k8s.io/v1beta1 CustomResourceDefinition is deprecated";
+    printed(release, "s --ignore-daemonsets --dry-run=server").contains(warning).to_string()
 }
 
 /// What stands after the first `error: unable to drain `.

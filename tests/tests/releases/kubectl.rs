@@ -23,6 +23,17 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         },
     },
     Difference {
+        name: "shows_preemption_policy",
+        last: "1.31",
+        before: "NAME VALUE GLOBAL-DEFAULT AGE",
+        after: "NAME VALUE GLOBAL-DEFAULT AGE PREEMPTIONPOLICY",
+        observe: |release| {
+            let table = kubectl(release, "get priorityclasses").stdout;
+            let title = table.lines().next().unwrap_or_default();
+            title.split_whitespace().collect::<Vec<_>>().join(" ")
+        },
+    },
+    Difference {
         name: "kubectl_says_unlabeled",
         last: "1.22",
         before: "node/n labeled\n",
@@ -440,8 +451,9 @@ fn registered_is_shown(release: KubernetesRelease) -> String {
 fn kustomize_version(release: KubernetesRelease) -> String {
     let printed = kubectl(release, "version").stdout;
     let lines: Vec<&str> = printed.lines().collect();
-    let server = format!("Server Version: v{release}.0");
-    assert_eq!(lines[0], format!("Client Version: v{release}.0"));
+    let version = release.version();
+    let server = format!("Server Version: {version}");
+    assert_eq!(lines[0], format!("Client Version: {version}"));
     assert_eq!(*lines.last().unwrap(), server);
     match lines[1].strip_prefix("Kustomize Version: ") {
         Some(version) => version.to_owned(),

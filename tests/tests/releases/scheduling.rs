@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use taintlab_core::api::{LabelSelector, Node, Pod, PriorityClass, pod_requests};
+use taintlab_core::api::{
+    LabelSelector, Node, Pod, PodCondition, PodKey, PriorityClass, pod_requests,
+};
 use taintlab_core::cluster::Volumes;
 use taintlab_core::controllers::scheduler::preempted_event;
 use taintlab_core::policy::admission::admit_priority;
@@ -12,6 +14,7 @@ use taintlab_core::policy::scheduling::{
     BudgetOfVictims, Decision, SchedulerConfig, ScorePlugin, Snapshot, preempted_condition,
 };
 use taintlab_core::release::KubernetesRelease;
+use taintlab_core::scenario::Scenario;
 use taintlab_core::simulator::{Simulator, SimulatorConfig};
 use taintlab_core::time::{Time, Timestamp};
 
@@ -75,6 +78,76 @@ fn spread(key: &str, when: &str) -> Value {
 const HOST: &str = "kubernetes.io/hostname";
 
 pub(super) const DIFFERENCES: &[Difference] = &[
+    Difference {
+        name: "has_scheduling_gates",
+        last: "1.26",
+        before: "True ",
+        after: "False SchedulingGated",
+        observe: |release| {
+            let pod = json!({ "metadata": { "name": "p" }, "spec": {
+                "schedulingGates": [{ "name": "example.com/quota" }] } });
+            let scheduled = condition_of_new_pod(release, pod);
+            format!("{} {}", scheduled.status, scheduled.reason)
+        },
+    },
+    Difference {
+        name: "clears_nomination_when_bound",
+        last: "1.34",
+        before: "n n",
+        after: "n ",
+        observe: |release| {
+            let pod = json!({ "metadata": { "name": "p" },
+                              "status": { "nominatedNodeName": "n" } });
+            let other = json!({ "metadata": { "name": "other" } });
+            let simulator = with_new_pod(release, &[pod], other);
+            let pod = simulator.cluster().get_pod(&PodKey::new("default", "p")).unwrap();
+            format!("{} {}", pod.spec.node_name, pod.nominated_node_name())
+        },
+    },
+    Difference {
+        name: "pops_from_backoff",
+        last: "1.32",
+        before: "2",
+        after: "1",
+        observe: |release| {
+            // The node becomes schedulable 0.2 s after the pod was tried in vain.
+            let mut simulator = cluster(release);
+            let cordon =
+                |on: bool| json!({ "setUnschedulable": { "node": "n", "unschedulable": on } });
+            let pod = json!({ "createPod": { "metadata": { "name": "p" } } });
+            for (at, step) in [(0, cordon(true)), (1_000, pod), (1_200, cordon(false))] {
+                command(&mut simulator, at, step);
+            }
+            let is_bound = |simulator: &Simulator| {
+                let pod = simulator.cluster().get_pod(&PodKey::new("default", "p")).unwrap();
+                !pod.spec.node_name.is_empty()
+            };
+            let mut second = 1;
+            simulator.advance_to(Timestamp::from_millis(1_900)).unwrap();
+            while !is_bound(&simulator) && second < 10 {
+                second += 1;
+                simulator.advance_to(Timestamp::from_secs(second)).unwrap();
+            }
+            (if second > 1 { "2" } else { "1" }).to_owned()
+        },
+    },
+    Difference {
+        name: "clears_nomination_without_candidates",
+        last: "1.22",
+        before: "n",
+        after: "",
+        observe: |release| {
+            let pod = json!({ "metadata": { "name": "p" }, "spec": { "containers": [
+                { "name": "c", "resources": { "requests": { "cpu": "2" } } }] },
+                "status": { "nominatedNodeName": "n" } });
+            let there = json!({ "metadata": { "name": "it" }, "spec": { "nodeName": "n",
+                "containers": [{ "name": "c", "resources": { "requests": { "cpu": "3" } } }] } });
+            let other = json!({ "metadata": { "name": "other" } });
+            let simulator = with_new_pod(release, &[there, pod], other);
+            let pod = simulator.cluster().get_pod(&PodKey::new("default", "p")).unwrap();
+            pod.nominated_node_name().to_owned()
+        },
+    },
     Difference {
         name: "has_sidecar_containers",
         last: "1.28",
@@ -914,4 +987,30 @@ fn preempted(release: KubernetesRelease) -> String {
     let mut new = pod("p", "", json!({}), json!({}));
     new.metadata.uid = "u".into();
     preempted_event(release, &new, &new.key(), "n").message
+}
+
+/// A pod one second after it was created in a cluster of one node with 4 CPUs.
+fn with_new_pod(release: KubernetesRelease, there: &[Value], pod: Value) -> Simulator {
+    let scenario: Scenario = serde_json::from_value(json!({
+        "apiVersion": "taintlab/v1", "kind": "Scenario",
+        "kubernetes": { "release": release.to_string(), "controlPlane": true },
+        "objects": {
+            "nodes": [{ "metadata": { "name": "n" },
+                        "status": { "allocatable": { "cpu": "4", "pods": "9" } } }],
+            "pods": there,
+        },
+    }))
+    .unwrap();
+    let mut simulator = scenario.simulator().unwrap();
+    let create = serde_json::from_value(json!({ "createPod": pod })).unwrap();
+    simulator.handle_command(Timestamp::from_secs(1), create).unwrap();
+    simulator.advance_to(Timestamp::from_secs(2)).unwrap();
+    simulator
+}
+
+/// Its condition `PodScheduled`.
+fn condition_of_new_pod(release: KubernetesRelease, pod: Value) -> PodCondition {
+    let simulator = with_new_pod(release, &[], pod);
+    let pod = simulator.cluster().get_pod(&PodKey::new("default", "p")).unwrap();
+    pod.condition("PodScheduled").cloned().unwrap_or_default()
 }

@@ -265,6 +265,95 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         observe: |release| phases(&ended_job(release, json!({}), &["Failed"]).1),
     },
     Difference {
+        name: "batches_job_syncs",
+        last: "1.23",
+        before: "Pending Succeeded",
+        after: "Succeeded",
+        observe: |release| {
+            let two = job(json!({ "completions": 2, "parallelism": 1 }));
+            let simulator = run(release, two, &[(7, json!({ "stopKubelet": { "node": "n" } }))], 7);
+            phases(&simulator)
+        },
+    },
+    Difference {
+        name: "posts_phase_of_deleted_pods",
+        last: "1.26",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            // As long as a Job keeps it, the pod is seen; without finalizers nobody does.
+            let policy = json!({ "rules": [{ "action": "Count", "onPodConditions": [] }] });
+            let mut job = job(json!({ "podFailurePolicy": policy }));
+            job["spec"]["template"]["metadata"]["annotations"] = json!({});
+            job["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 3.into();
+            let simulator = run(release, job, &[(4, json!("delete"))], 7);
+            phases(&simulator).contains("Failed").to_string()
+        },
+    },
+    Difference {
+        name: "refuses_ready_above_active",
+        last: "1.30",
+        before: "1",
+        after: "0",
+        observe: |release| {
+            let mut job = job(json!({ "parallelism": 2, "completions": 3 }));
+            job["spec"]["template"]["metadata"]["annotations"] = json!({});
+            // Up to 1.24 a pod that is deleted counts when it is gone, if at all.
+            let force = |pod: &str| json!({ "deletePod": { "pod": pod, "force": true } });
+            let simulator = run(release, job.clone(), &[], 4);
+            let first = simulator.cluster().pods().next().unwrap().0.to_string();
+            let simulator = run(release, job, &[(4, force(&first))], 6);
+            let job = simulator.cluster().get_workload(&job_key()).unwrap();
+            let failed = job.status::<JobStatus>().failed;
+            (if release.tracks_jobs_with_finalizers() { failed } else { 1 }).to_string()
+        },
+    },
+    Difference {
+        name: "omits_event_about_missing_controllers",
+        last: "1.21",
+        before: "NoControllers CalculateExpectedPodCountFailed",
+        after: "CalculateExpectedPodCountFailed",
+        observe: |release| {
+            let owner = json!({ "apiVersion": "apps.kruise.io/v1", "kind": "CloneSet",
+                                "name": "it", "uid": "it", "controller": true });
+            let said = budget_events(release, json!({ "ownerReferences": [owner] }));
+            let reasons = said.split("; ").filter_map(|event| event.split(' ').next());
+            reasons.filter(|it| *it != "RegisteredNode").collect::<Vec<_>>().join(" ")
+        },
+    },
+    Difference {
+        name: "daemon_sets_overlook_node_changes",
+        last: "1.32",
+        before: "0",
+        after: "1",
+        observe: |release| {
+            let mut set = stateful_set(json!({}));
+            set["kind"] = "DaemonSet".into();
+            let taint = json!({ "taint": { "node": "n",
+                "taint": { "key": "k", "effect": "NoSchedule" } } });
+            let simulator = run(release, set, &[(10, taint)], 12);
+            let set = WorkloadKey::parse("daemonset/it").unwrap();
+            simulator.workload_view(&set).unwrap().desired.to_string()
+        },
+    },
+    Difference {
+        name: "stateful_set_events_have_capitals",
+        last: "1.34",
+        before: "create Pod it-0 in StatefulSet it successful",
+        after: "Create Pod it-0 in StatefulSet it successful",
+        observe: |release| {
+            let mut simulator = run(release, stateful_set(json!({})), &[], 5);
+            let mut said =
+                simulator.drain_events().into_iter().filter_map(|event| match event.what {
+                    EventKind::EventRecorded(event) if event.reason == "SuccessfulCreate" => {
+                        Some(event.message)
+                    }
+                    _ => None,
+                });
+            said.next().unwrap_or_default()
+        },
+    },
+    Difference {
         name: "has_indexed_jobs",
         last: "1.21",
         before: "false",

@@ -8,13 +8,18 @@ use taintlab_core::simulator::{InitialState, Simulator, SimulatorConfig};
 use taintlab_core::time::Timestamp;
 
 /// A pod is created at one moment, the only node is uncordoned at another: when is it bound? Those
-/// that wait are looked at once a second; to 1.21 the first attempt counts twice.
+/// that wait are looked at once a second, since 1.33 at once; to 1.21 the first attempt counts
+/// twice.
 #[test]
 fn pods_wait_for_a_whole_second() {
     for (release, created, uncordoned, bound) in [
         ("1.22", 2_000, 2_500, 3_000),
         ("1.22", 2_300, 2_500, 4_000),
-        ("1.35", 2_300, 2_500, 4_000),
+        ("1.32", 2_300, 2_500, 4_000),
+        // Since 1.33 nobody waits while there are no others.
+        ("1.33", 2_300, 2_500, 2_500),
+        ("1.35", 2_300, 2_500, 2_500),
+        ("1.35", 2_000, 7_700, 7_700),
         ("1.20", 2_000, 2_500, 4_000),
         ("1.20", 2_300, 2_500, 5_000),
         // Uncordoned in one write, without its taint in another: it was tried in between.

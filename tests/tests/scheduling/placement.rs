@@ -52,6 +52,27 @@ fn score(decision: &Decision, plugin: ScorePlugin) -> Vec<i64> {
     decision.verdicts.iter().filter_map(|verdict| of(&verdict.scores)).collect()
 }
 
+/// Preferences that the scheduler cannot read keep a pod off all nodes; since 1.20 all are told.
+#[test]
+fn all_preferences_that_cannot_be_read_are_told() {
+    let prefers = |operator: &str, values: Value| {
+        json!({"weight": 1, "preference": {"matchExpressions": [
+            {"key": "disk", "operator": operator, "values": values}]}})
+    };
+    let first = "for 'in', 'notin' operators, values set can't be empty";
+    let second = "for 'Gt', 'Lt' operators, exactly one value is required";
+    let terms = [prefers("In", json!([])), prefers("Gt", json!([])), prefers("In", json!([]))];
+    let affinity = json!({"nodeAffinity": {
+        "preferredDuringSchedulingIgnoredDuringExecution": terms}});
+    let pod = pod("p", "", json!({"affinity": affinity}));
+    let nodes = [node("a", "", ""), node("b", "", "")];
+    let said = message("1.20", &pod, &nodes, &[]);
+    let (_, said) = said.split_once("failed with: [").unwrap();
+    assert_eq!(said, format!("{first}, {second}]"), "the same is told once");
+    let said = message("1.19", &pod, &nodes, &[]);
+    assert!(said.contains(first) && !said.contains(second), "{said}");
+}
+
 /// `TestTaintTolerationFilter`.
 #[test]
 fn taint_toleration_filter() {

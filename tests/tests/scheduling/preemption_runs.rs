@@ -113,6 +113,45 @@ fn a_pod_of_higher_priority_gets_room() {
     }
 }
 
+/// Of nodes whose victims are alike the one is chosen whose victim started last; a pod that the
+/// simulation has bound started then.
+#[test]
+fn the_pod_that_started_last_goes() {
+    for release in ["1.20", "1.35"] {
+        let begin =
+            InitialState { priority_classes: vec![class("high", 1000)], ..InitialState::default() };
+        let nodes = [node("n1"), node("n2")];
+        let mut simulator = simulator(release, &nodes, Vec::new(), begin);
+        for (second, name) in [(1, "early"), (4, "late")] {
+            let create = Command::CreatePod(pod(name, "", "1", "", None));
+            simulator.handle_command(Timestamp::from_secs(second), create).unwrap();
+        }
+        simulator.advance_to(Timestamp::from_secs(20)).unwrap();
+        let create = Command::CreatePod(pod("high", "", "1", "high", None));
+        simulator.handle_command(Timestamp::from_secs(20), create).unwrap();
+        simulator.advance_to(Timestamp::from_secs(21)).unwrap();
+        assert!(get(&simulator, "late").unwrap().is_terminating(), "{release}");
+        assert!(!get(&simulator, "early").unwrap().is_terminating(), "{release}");
+    }
+}
+
+/// A pod that is nominated keeps its nomination to 1.22 as long as preemption helps on some node,
+/// even if room can be made nowhere.
+#[test]
+fn a_nomination_ends_when_room_can_be_made_nowhere() {
+    for (release, nominated) in [("1.20", "n"), ("1.22", "n"), ("1.23", ""), ("1.35", "")] {
+        let begin =
+            InitialState { priority_classes: vec![class("high", 1000)], ..InitialState::default() };
+        // The other pod is as important: it does not go.
+        let mut waits = pod("high", "", "1", "high", Some(1000));
+        waits.status.other.set("nominatedNodeName", "n".into());
+        let there = vec![pod("a", "n", "1", "high", Some(1000)), waits];
+        let mut simulator = simulator(release, &[node("n")], there, begin);
+        simulator.advance_to(Timestamp::from_secs(2)).unwrap();
+        assert_eq!(get(&simulator, "high").unwrap().nominated_node_name(), nominated, "{release}");
+    }
+}
+
 /// While the room is made, nobody of lower priority takes it.
 #[test]
 fn room_is_kept_for_whom_it_was_made() {

@@ -197,23 +197,23 @@ fn a_job_misses_only_pods_that_it_wants() {
             "Failed: DeadlineExceeded",
             0,
         ),
-        // The third begins when the first two have ended, and is alone.
+        // The third begins when the first two have ended, 1 s later, and is alone.
         (
             "few completions are left",
             json!({ "completions": 3, "parallelism": 2 }),
             vec![],
             "Complete",
-            2,
+            3,
         ),
         // Whatever is not begun when the first one ends is not begun any more.
-        ("one is enough", json!({ "parallelism": 2 }), vec![(10, delete)], "Complete", 2),
+        ("one is enough", json!({ "parallelism": 2 }), vec![(10, delete)], "Complete", 12),
         (
             "a number has failed",
             json!({ "completions": 2, "parallelism": 2, "completionMode": "Indexed",
                     "backoffLimitPerIndex": 0 }),
             vec![(10, json!({ "deletePod": { "pod": "default/POD", "gracePeriodSeconds": 1 } }))],
             "Failed: FailedIndexes",
-            0,
+            1,
         ),
         ("it is suspended", json!({}), vec![(10, suspended), (100, resumed)], "Complete", 2),
     ] {

@@ -190,6 +190,48 @@ fn pods_of_a_deleted_node_go_with_the_fourth_pass() {
     assert_eq!(there(&simulator), 0);
 }
 
+/// Between the mark of the garbage collector and its request the StatefulSet controller sees a pod
+/// that has failed, and deletes it.
+#[test]
+fn a_stateful_set_deletes_what_the_collector_has_marked() {
+    for (release, deletes) in [("1.30", 0), ("1.31", 1), ("1.35", 1)] {
+        let scenario: Scenario = serde_json::from_value(json!({
+            "apiVersion": "taintlab/v1", "kind": "Scenario",
+            "kubernetes": { "release": release, "controlPlane": true },
+            "objects": {
+                "nodes": [{ "metadata": { "name": "n" } }, { "metadata": { "name": "m" },
+                    "spec": { "unschedulable": true } }],
+                "workloads": [{
+                    "apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": { "name": "db" },
+                    "spec": {
+                        "replicas": 1, "selector": { "matchLabels": { "app": "db" } },
+                        "template": { "metadata": { "labels": { "app": "db" } },
+                                      "spec": { "containers": [{ "name": "c" }] } },
+                    },
+                }],
+            },
+        }))
+        .unwrap();
+        let mut simulator = scenario.simulator().unwrap();
+        simulator.advance_to(Timestamp::from_secs(15)).unwrap();
+        let delete = Command::DeleteNode { node: "n".into() };
+        simulator.handle_command(Timestamp::from_secs(15), delete).unwrap();
+        simulator.advance_to(Timestamp::from_secs(120)).unwrap();
+        let events = simulator.drain_events();
+        let reasons = |wanted: &str| {
+            let recorded = events.iter().filter(|event| match &event.what {
+                EventKind::EventRecorded(recorded) => recorded.reason == wanted,
+                _ => false,
+            });
+            recorded.count()
+        };
+        assert_eq!(reasons("SuccessfulDelete"), deletes, "{release}");
+        assert_eq!(reasons("SuccessfulCreate"), 2, "{release}");
+        let pod = simulator.cluster().get_pod(&PodKey::new("", "db-0"));
+        assert!(pod.is_some_and(|pod| pod.spec.node_name.is_empty()), "{release}");
+    }
+}
+
 /// Whoever collects the pods of a node that is gone says so in the pods before it deletes them,
 /// which a Job reads: it does not count them, unless the gate is off.
 #[test]

@@ -42,6 +42,12 @@ fn end(simulator: &mut Simulator, now: Timestamp, mut pod: Pod, phase: PodPhase)
     simulator.advance_to(now).unwrap();
 }
 
+/// The Job controller has looked at what changed a second ago, as it does since 1.24.
+fn settle(simulator: &mut Simulator) {
+    let next = simulator.now().saturating_add(std::time::Duration::from_secs(1));
+    simulator.advance_to(next).unwrap();
+}
+
 fn running(simulator: &Simulator, workload: &str) -> Vec<Pod> {
     let mut pods = pods_of(simulator, workload);
     pods.retain(|pod| pod.status.phase == PodPhase::Running && !pod.is_terminating());
@@ -80,11 +86,18 @@ fn a_job_is_refused_whose_selector_does_not_select_its_pods() {
     assert_eq!(pods_of(&simulator, "job/sum").len(), 1);
 }
 
-/// Up to 1.26 the queue of the controller waits, and not for the first failure; since 1.27 pods
-/// wait for 10 s after the last one failed, doubled for each failure.
+/// Up to 1.26 the queue of the controller waits, and not for the first failure, but a batch of
+/// changes since 1.24; since 1.27 pods wait for 10 s after the last one ended, doubled for each
+/// failure.
 #[test]
 fn a_failed_pod_of_a_job_is_replaced_after_a_back_off() {
-    for (release, waits) in [("1.20", [0, 10]), ("1.26", [0, 10]), ("1.27", [10, 20])] {
+    for (release, waits) in [
+        ("1.20", [0, 10]),
+        ("1.23", [0, 10]),
+        ("1.24", [1, 10]),
+        ("1.26", [1, 10]),
+        ("1.27", [10, 20]),
+    ] {
         let mut simulator = cluster(release, 1, vec![job(json!({}))]);
         let mut now = 100;
         for wait in waits {
@@ -93,7 +106,7 @@ fn a_failed_pod_of_a_job_is_replaced_after_a_back_off() {
             assert_eq!(pods.len(), 1, "{release} {now}");
             let before = pods_of(&simulator, "job/sum").len();
             end(&mut simulator, at(now), pods[0].clone(), PodPhase::Failed);
-            if wait > 0 {
+            if wait > 1 {
                 simulator.advance_to(at(now + wait - 1)).unwrap();
                 assert_eq!(pods_of(&simulator, "job/sum").len(), before, "{release} {now}");
             }
@@ -103,6 +116,103 @@ fn a_failed_pod_of_a_job_is_replaced_after_a_back_off() {
             now += wait + 25;
         }
     }
+}
+
+/// A Job, one pod of which is deleted at 15 s with a grace period of 5 s: at which seconds its pods
+/// are created, and when the deleted one is gone.
+fn delete_one(release: &str, more: Value) -> (Vec<u64>, u64) {
+    let mut it = job(more);
+    it.spec.template.spec.termination_grace_period_seconds = Some(5);
+    let mut simulator = cluster(release, 2, vec![it]);
+    simulator.advance_to(at(15)).unwrap();
+    let first = running(&simulator, "job/sum").remove(0).key();
+    let pod = first.clone();
+    let delete = Command::DeletePod { pod, force: false, grace_period_seconds: None };
+    simulator.handle_command(at(15), delete).unwrap();
+    simulator.advance_to(at(60)).unwrap();
+    let (mut created, mut gone) = (Vec::new(), 0);
+    for event in simulator.drain_events() {
+        let second = event.at.since_zero().as_secs();
+        match event.what {
+            EventKind::PodAdded { .. } => created.push(second),
+            EventKind::PodDeleted { pod, .. } if pod == first => gone = second,
+            _ => {}
+        }
+    }
+    (created, gone)
+}
+
+/// The back-off counts from the end of the containers, which comes before the end of the pod; a pod
+/// is gone when its Job has counted it, a second later.
+#[test]
+fn a_deleted_pod_is_replaced_ten_seconds_after_its_containers_have_ended() {
+    let rule = |action: &str| {
+        let condition = json!([{ "type": "Ready", "status": "False" }]);
+        json!({ "podFailurePolicy": { "rules": [
+            { "action": action, "onPodConditions": condition },
+        ] } })
+    };
+    // What is counted when it is deleted has ended then, as far as is known.
+    assert_eq!(delete_one("1.35", json!({})), (vec![0, 25], 20));
+    assert_eq!(delete_one("1.29", rule("Count")), (vec![0, 30], 21));
+    assert_eq!(delete_one("1.35", rule("Count")), (vec![0, 30], 21));
+    // The policy does not matter to the back-off.
+    assert_eq!(delete_one("1.29", rule("Ignore")), (vec![0, 30], 21));
+    assert_eq!(delete_one("1.35", rule("Ignore")), (vec![0, 30], 21));
+    // The queue does not wait for the first failure, only for the batch since 1.24.
+    assert_eq!(delete_one("1.26", json!({})), (vec![0, 16], 20));
+    assert_eq!(delete_one("1.23", json!({})), (vec![0, 15], 20));
+}
+
+/// While a Job waits after a failure, its status tells of no active pods. Since 1.31 that is refused
+/// where others are ready, so that the failure is not counted before it is over.
+#[test]
+fn a_job_with_ready_pods_counts_no_failure_while_it_waits() {
+    let three = json!({ "parallelism": 3, "completions": 9 });
+    assert_eq!(delete_one("1.30", three.clone()), (vec![0, 0, 0, 25], 20));
+    assert_eq!(delete_one("1.31", three.clone()), (vec![0, 0, 0, 30], 30));
+    assert_eq!(delete_one("1.35", three), (vec![0, 0, 0, 30], 30));
+}
+
+/// Since 1.24 a Job is looked at 1 s after a pod of it has changed.
+#[test]
+fn changes_of_pods_are_looked_at_together() {
+    for (release, wait) in [("1.23", 0), ("1.24", 1), ("1.35", 1)] {
+        let two = json!({ "completions": 2, "parallelism": 1 });
+        let mut simulator = cluster(release, 1, vec![job(two)]);
+        simulator.advance_to(at(40)).unwrap();
+        let first = running(&simulator, "job/sum").remove(0);
+        end(&mut simulator, at(40), first, PodPhase::Succeeded);
+        simulator.advance_to(Timestamp::from_millis(40_900)).unwrap();
+        assert_eq!(pods_of(&simulator, "job/sum").len(), 2 - wait, "{release}");
+        simulator.advance_to(at(41)).unwrap();
+        assert_eq!(pods_of(&simulator, "job/sum").len(), 2, "{release}");
+    }
+}
+
+/// A pod that a Job deletes since it is suspended does not count as failed, and one that is kept by
+/// nothing but its Job goes with the Job.
+#[test]
+fn a_job_keeps_pods_only_until_it_has_counted_them() {
+    let mut simulator = cluster("1.35", 1, vec![job(json!({}))]);
+    simulator.advance_to(at(10)).unwrap();
+    let mut other = simulator.clone();
+    let suspended = job(json!({ "suspend": true }));
+    simulator.handle_command(at(10), Command::UpdateWorkload(Box::new(suspended))).unwrap();
+    simulator.advance_to(at(50)).unwrap();
+    let status: JobStatus = simulator.cluster().get_workload(&key("job/sum")).unwrap().status();
+    assert_eq!((status.failed, pods_of(&simulator, "job/sum").len()), (0, 0));
+
+    let pod = running(&other, "job/sum").remove(0).key();
+    let delete = Command::DeletePod { pod: pod.clone(), force: true, grace_period_seconds: None };
+    other.handle_command(at(10), delete).unwrap();
+    other.advance_to(Timestamp::from_millis(10_500)).unwrap();
+    assert!(other.cluster().get_pod(&pod).is_some_and(|pod| pod.is_terminating()));
+    let delete = json!({ "deleteWorkload": { "workload": "job/sum" } });
+    let delete: Command = serde_json::from_value(delete).unwrap();
+    other.handle_command(Timestamp::from_millis(10_500), delete).unwrap();
+    other.advance_to(at(11)).unwrap();
+    assert!(other.cluster().get_pod(&pod).is_none());
 }
 
 /// When the Job is seen to create its next pods.
@@ -249,12 +359,14 @@ fn a_job_is_complete_or_fails() {
         let first = running(&simulator, "job/sum").remove(0);
         let mut other = simulator.clone();
         end(&mut simulator, at(20), first.clone(), PodPhase::Succeeded);
+        settle(&mut simulator);
         assert_eq!(reasons(&simulator, "job/sum"), "Complete ", "{release}");
         simulator.advance_to(at(100)).unwrap();
         assert_eq!(reasons(&simulator, "job/sum"), "Complete ", "{release}");
 
         let mut failing = other.clone();
         end(&mut failing, at(20), first, PodPhase::Failed);
+        settle(&mut failing);
         assert_eq!(reasons(&failing, "job/sum"), "Failed BackoffLimitExceeded", "{release}");
 
         other.advance_to(at(59)).unwrap();
@@ -315,6 +427,7 @@ fn an_indexed_job_does_each_number_once() {
         let last = running(&simulator, "job/sum").remove(0);
         assert_eq!(index(&last), "3", "{release}");
         end(&mut simulator, at(60), last, PodPhase::Succeeded);
+        settle(&mut simulator);
         assert_eq!(reasons(&simulator, "job/sum"), "Complete ", "{release}");
     }
 }
@@ -370,6 +483,7 @@ fn each_number_of_a_job_has_its_own_limit() {
         for pod in running(&simulator, "job/sum") {
             end(&mut simulator, at(210), pod, PodPhase::Succeeded);
         }
+        settle(&mut simulator);
         assert_eq!(reasons(&simulator, "job/sum"), "Failed FailedIndexes", "{release}");
     }
 }
@@ -390,6 +504,7 @@ fn a_job_fails_when_too_many_numbers_have() {
         let broken = json!({ "type": "Broken", "status": "True" });
         pod.status.conditions.push(serde_json::from_value(broken).unwrap());
         end(&mut simulator, at(second), pod, PodPhase::Failed);
+        settle(&mut simulator);
         assert_eq!(reasons(&simulator, "job/sum"), reason, "{second}");
     }
     assert!(running(&simulator, "job/sum").is_empty(), "the others are deleted");
@@ -406,7 +521,7 @@ fn a_job_that_is_over_is_deleted_after_its_time_to_live() {
         end(&mut simulator, at(20), first, PodPhase::Succeeded);
         simulator.advance_to(at(119)).unwrap();
         assert!(simulator.workload_view(&key("job/sum")).is_some(), "{release}");
-        simulator.advance_to(at(120)).unwrap();
+        simulator.advance_to(at(121)).unwrap();
         assert_eq!(simulator.workload_view(&key("job/sum")).is_some(), left, "{release}");
     }
 }
@@ -428,6 +543,7 @@ fn a_failure_policy_ignores_disruptions() {
         target.type_ = "DisruptionTarget".into();
         pod.status.conditions.push(target);
         end(&mut simulator, at(20), pod, PodPhase::Failed);
+        settle(&mut simulator);
         assert_eq!(reasons(&simulator, "job/sum"), failed, "{release}");
         simulator.advance_to(at(60)).unwrap();
         let replaced = usize::from(failed.is_empty());
@@ -465,6 +581,7 @@ fn c3_a_failure_policy_fails_a_job_or_counts() {
             end(simulator, at(second), pod, PodPhase::Failed);
         };
         fail(&mut simulator, 20);
+        settle(&mut simulator);
         assert_eq!(reasons(&simulator, "job/sum"), after, "{release} {condition}");
         if after.is_empty() {
             simulator.advance_to(at(100)).unwrap();
@@ -560,6 +677,30 @@ fn a_stateful_set_recreates_pods_that_have_ended() {
             .collect();
         assert_eq!(reasons.first().copied().unwrap_or_default(), said, "{release} {phase}");
     }
+}
+
+/// The pod that is created in place of a failed one is what the roll-out sees: the failed one is
+/// not deleted a second time.
+#[test]
+fn a_failed_pod_of_the_old_template_is_deleted_once() {
+    let parallel = json!({ "podManagementPolicy": "Parallel",
+        "updateStrategy": { "type": "RollingUpdate", "rollingUpdate": { "partition": 0 } } });
+    let db = workload(WorkloadKind::StatefulSet, "db", 1, parallel);
+    let mut simulator = cluster("1.20", 1, vec![db.clone()]);
+    simulator.advance_to(at(10)).unwrap();
+    simulator.drain_events();
+    let mut failed = pods_of(&simulator, "sts/db").remove(0);
+    failed.status.phase = PodPhase::Failed;
+    let mut changed = db;
+    changed.spec.template.metadata.labels.insert("version".into(), "2".into());
+    // Both are seen in one look.
+    simulator.handle_command(at(10), Command::UpdateWorkload(Box::new(changed))).unwrap();
+    simulator.handle_command(at(10), Command::UpdatePod(failed)).unwrap();
+    simulator.advance_to(at(30)).unwrap();
+    let deleted = messages(&simulator.drain_events(), "SuccessfulDelete");
+    assert_eq!(deleted.len(), 1, "{deleted:?}");
+    let view = simulator.workload_view(&key("sts/db")).unwrap();
+    assert_eq!((view.current, view.ready), (1, 1));
 }
 
 /// How many daemon pods there are on three nodes, and how many are ready, each second after the

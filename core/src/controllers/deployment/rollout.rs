@@ -325,7 +325,9 @@ impl<'a> Rollout<'a> {
         if self.desired == 0 {
             return -replicas;
         }
-        let size = replicas.saturating_mul(self.desired + self.max_surge).saturating_mul(2);
+        let int = |number: i64| i32::try_from(number).unwrap_or(i32::MAX);
+        let size = int(replicas).wrapping_mul(int(self.desired + self.max_surge));
+        let size = i64::from(size) * 2;
         let before = max_replicas(&set.object).unwrap_or(self.status.replicas);
         let half = if before < 0 { -1 } else { 1 } * before.saturating_mul(size.signum());
         let size = size.saturating_add(half).checked_div(before.saturating_mul(2));

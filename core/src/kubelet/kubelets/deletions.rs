@@ -5,13 +5,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::starts::time_of;
+use super::starts::{has_run, time_of};
 use super::{KubeletAction, Kubelets, Step};
-use crate::api::{NodeName, Pod, PodKey, SHUTDOWN_TIME_ANNOTATION};
+use crate::api::node_condition_type::READY;
+use crate::api::{NodeName, Pod, PodKey, PodPhase, SHUTDOWN_TIME_ANNOTATION, WorkloadKind};
 use crate::cluster::Cluster;
 use crate::controllers::Context;
 use crate::queue::timer_queue::TimerId;
-use crate::time::Timestamp;
+use crate::time::{Time, Timestamp};
 
 /// A pod whose grace period runs.
 #[derive(Clone, Debug)]
@@ -100,6 +101,28 @@ impl Kubelets {
             }
             self.then(&node, [Step::Act(KubeletAction::ConfirmDeletion(termination.pod))]);
         }
+    }
+
+    /// The status in which a deleted pod of a Job ends: since 1.27 that is posted before the
+    /// deletion is confirmed. Of other pods nobody would see it, since they are gone at once.
+    pub(crate) fn last_status(&self, now: Time, pod: &Pod) -> Option<Pod> {
+        let owner = pod.metadata.controller_key()?;
+        if owner.kind != WorkloadKind::Job
+            || pod.has_ended()
+            || !pod.is_terminating()
+            || !self.config.release.posts_phase_of_deleted_pods()
+        {
+            return None;
+        }
+        let now = now.truncated_to_seconds();
+        let mut ended = pod.clone();
+        if has_run(pod) {
+            for condition in [READY, "ContainersReady"] {
+                ended.set_condition(condition, false, "PodFailed", "", now);
+            }
+        }
+        ended.status.phase = PodPhase::Failed;
+        Some(ended)
     }
 
     /// The next end of a grace period is always that of a pod which is there, so that no deadline

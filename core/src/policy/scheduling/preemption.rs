@@ -75,6 +75,9 @@ pub struct Preemption {
     /// The pods of lower priority for which room was made on the chosen node, in the order of
     /// their keys: it may no longer be enough, so that they give up their nomination.
     pub outranked: Vec<PodKey>,
+    /// Whether the pod gives up its own nomination, since room can be made nowhere. To 1.22 only if
+    /// preemption helps on no node at all: it stays where pods of lower priority are too few.
+    pub gives_up: bool,
 }
 
 impl Preemption {
@@ -158,16 +161,18 @@ impl Snapshot {
             return Ok(Preemption::default());
         }
         let nothing = Preemption { eligible: true, ..Preemption::default() };
+        let helps = |refusal: &&(&NodeInfo, Option<Rejection>)| {
+            refusal.1.as_ref().is_some_and(|refusal| refusal.preemption_may_help)
+        };
+        let is_hopeless = !refusals.iter().any(|refusal| helps(&refusal));
+        let gives_up = is_hopeless || cycle.release().clears_nomination_without_candidates();
         if !self.has_lower_priority(cycle.pod.fields.priority) {
-            return Ok(nothing);
+            return Ok(Preemption { gives_up, ..nothing });
         }
         let most = cycle
             .release()
             .preemption_candidates()
             .map_or(usize::MAX, |(percent, least)| (refusals.len() * percent / 100).max(least));
-        let helps = |refusal: &&(&NodeInfo, Option<Rejection>)| {
-            refusal.1.as_ref().is_some_and(|refusal| refusal.preemption_may_help)
-        };
         let found = refusals.iter().filter(helps);
         let found = found.filter_map(|(node, _)| cycle.victims_on(node, budgets).ok());
         let found: Vec<(&NodeInfo, Chosen<'_>)> = found.take(most).collect();
@@ -180,7 +185,8 @@ impl Snapshot {
         let candidates: Vec<Candidate> = found.iter().map(candidate).collect();
         let node = best.first().and_then(|best| candidates.get(*best)).map(|chosen| &chosen.node);
         let outranked = node.map_or_else(Vec::new, |node| cycle.outranked(node));
-        Ok(Preemption { candidates, best, outranked, ..nothing })
+        let gives_up = gives_up && candidates.is_empty();
+        Ok(Preemption { candidates, best, outranked, gives_up, ..nothing })
     }
 }
 

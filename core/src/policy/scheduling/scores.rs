@@ -1,5 +1,6 @@
 //! The scores of the nodes that fit, and which is the best.
 
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -77,11 +78,24 @@ impl Cycle<'_> {
     /// Why the nodes cannot be scored, which keeps the pod off all of them. Mirrors an error of
     /// `RunScorePlugins`.
     pub(super) fn score_error(&self) -> Option<String> {
-        let mut likes = self.pod.fields.preferred_node_terms.iter();
-        let error =
-            likes.find_map(|like| like.term.parse_error.as_ref().filter(|_| like.weight != 0))?;
+        let likes = self.pod.fields.preferred_node_terms.iter().filter(|like| like.weight != 0);
+        let mut errors: Vec<&str> = Vec::new();
+        for error in likes.filter_map(|like| like.term.parse_error.as_deref()) {
+            if !errors.contains(&error) {
+                errors.push(error);
+            }
+        }
+        // Before, the first one ended it.
+        if !self.release().prefers_nodes_by_fields() {
+            errors.truncate(1);
+        }
+        let all = match errors.as_slice() {
+            [] => return None,
+            [error] => (*error).to_string(),
+            errors => format!("[{}]", errors.join(", ")),
+        };
         let plugin = "running Score plugins: plugin \"NodeAffinity\" failed with: ";
-        Some([plugin, error].concat())
+        Some([plugin, &all].concat())
     }
 
     /// The scores of each of the nodes that fit.
