@@ -539,7 +539,7 @@ fn overall(scores: &[WorkloadScore]) -> Option<Score> {
         let tenths = (u64::from(sum) * 10 + u64::from(number) / 2) / u64::from(number);
         let mean = format!("{}.{}", tenths / 10, tenths % 10);
         let mean = mean.strip_suffix(".0").unwrap_or(&mean);
-        let down = if sum % number == 0 { "" } else { ", rounded down" };
+        let down = if sum.is_multiple_of(number) { "" } else { ", rounded down" };
         format!("mean of {number} workload scores: {sum} / {number} = {mean}{down}")
     };
     Some(Score { score, arithmetic })
@@ -972,10 +972,10 @@ fn help(
         remedies.push(Remedy::Spread { workload: workload.clone(), topology_key, softens });
     }
     let is_all = domain.nodes.len() == outline.nodes;
-    if is_all || !figures.pending.is_empty() {
-        if let Some(like) = typical_node(simulator, &domain.nodes) {
-            remedies.push(Remedy::OneMoreNode { like });
-        }
+    if (is_all || !figures.pending.is_empty())
+        && let Some(like) = typical_node(simulator, &domain.nodes)
+    {
+        remedies.push(Remedy::OneMoreNode { like });
     }
     if !figures.pending.is_empty() {
         remedies.push(Remedy::Priority { workload: workload.clone() });

@@ -53,15 +53,19 @@ struct Failure<'a> {
 /// What makes two failures alike: kind, fault, and what is at zero or never whole again.
 type Likeness<'a> = (Reverse<u8>, usize, Option<usize>, BTreeSet<(&'a ReportSubject, bool, bool)>);
 
-/// The order of kinds: what takes more nodes comes first.
-const fn rank(kind: DomainKind) -> u8 {
-    match kind {
-        DomainKind::Zone => 5,
-        DomainKind::Region => 4,
-        DomainKind::Label => 3,
-        DomainKind::List => 2,
-        DomainKind::Pair => 1,
-        DomainKind::Node => 0,
+/// The order of kinds: what takes more nodes comes first. What takes all comes last: nothing
+/// survives that.
+fn rank(outline: &Outline, domain: usize) -> u8 {
+    let Some(domain) = outline.domains.get(domain).filter(|it| !it.whole_cluster) else {
+        return 0;
+    };
+    match domain.kind {
+        DomainKind::Zone => 6,
+        DomainKind::Region => 5,
+        DomainKind::Label => 4,
+        DomainKind::List => 3,
+        DomainKind::Pair => 2,
+        DomainKind::Node => 1,
     }
 }
 
@@ -87,7 +91,7 @@ pub(super) fn rows(outline: &Outline, cells: &[Cell], totals: &[FailureTotal]) -
         let key = hurts.filter(|(_, zero, never)| *zero || *never).collect();
         let harm = cells.iter().fold(0_u64, |sum, (_, cell)| sum.saturating_add(cell.harm.0));
         let alone = (!folds).then_some(domain);
-        let group = groups.entry((Reverse(rank(kind)), fault, alone, key)).or_default();
+        let group = groups.entry((Reverse(rank(outline, domain)), fault, alone, key)).or_default();
         group.push(Failure { domain, harm, cells });
     }
     let mut rows: Vec<FailureRow> = Vec::new();
@@ -96,12 +100,8 @@ pub(super) fn rows(outline: &Outline, cells: &[Cell], totals: &[FailureTotal]) -
         rows.extend(faults.get(fault).and_then(|fault| row(outline, fault, &group)));
     }
     rows.sort_by_key(|row| {
-        (
-            Reverse(rank(row.kind)),
-            Reverse(row.harm),
-            row.domains.first().copied(),
-            place(&row.fault),
-        )
+        let first = row.domains.first().copied().unwrap_or_default();
+        (Reverse(rank(outline, first)), Reverse(row.harm), first, place(&row.fault))
     });
     rows
 }
@@ -112,6 +112,7 @@ fn row(outline: &Outline, fault: &Fault, group: &[Failure<'_>]) -> Option<Failur
     let zero: Vec<_> = worst.cells.iter().filter(|(_, it)| it.at_zero_spread.max.0 > 0).collect();
     let never: Vec<_> = worst.cells.iter().filter(|(_, it)| it.never_whole_again > 0).collect();
     let name = match group.len() {
+        1 if domain.whole_cluster => format!("{domain}, which has all nodes, {fault}"),
         1 => format!("{domain} {fault}"),
         number => {
             format!("{} like {} {fault}", count(number, domain.kind.as_str()), domain.name)

@@ -273,7 +273,8 @@ function foldedOf({ outline }, { name, domains }) {
 
 /** The failures of a kind by the workloads that they harm most. */
 function heatMap(report, { title, rows }) {
-  const most = Math.max(1, ...report.cells.map(({ harm }) => harm));
+  const counted = report.cells.filter(({ domain }) => !report.outline.domains[domain].wholeCluster);
+  const most = counted.reduce((most, { harm }) => Math.max(most, harm), 1);
   const shown = rows.slice(0, MAP.rows);
   const sums = new Map();
   for (const row of shown) {

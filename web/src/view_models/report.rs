@@ -195,7 +195,7 @@ pub(crate) struct ReportView {
     old_scores: BTreeMap<ReportSubject, u32>,
     /// The harmful cells of each failure.
     cells: BTreeMap<(usize, String), Vec<usize>>,
-    /// The harm of the worst cell.
+    /// The harm of the worst cell, but for failures of the whole cluster.
     worst: u64,
 }
 
@@ -277,7 +277,16 @@ impl ReportView {
             changes: before.zip(old.as_ref()).map(|(it, old)| changes(&report, &it.report, old)),
             findings: findings(&report),
             old_scores: scores.filter_map(|it| Some((it.subject.clone(), it.score?))).collect(),
-            worst: report.cells.iter().map(|cell| cell.harm.0).max().unwrap_or(1),
+            worst: report
+                .cells
+                .iter()
+                .filter(|cell| {
+                    let domain = report.outline.domains.get(cell.domain);
+                    domain.is_some_and(|domain| !domain.whole_cluster)
+                })
+                .map(|cell| cell.harm.0)
+                .max()
+                .unwrap_or(1),
             work,
             old,
             cells,
@@ -403,7 +412,7 @@ impl ReportView {
         MapCell {
             moment: Rc::new(moment),
             below: cell.worst.below,
-            heat: share(cell.harm.0, self.worst).sqrt(),
+            heat: share(cell.harm.0, self.worst).sqrt().min(1.0),
             harm: cell.harm,
             before: old.filter(|old| *old != cell.harm),
         }
