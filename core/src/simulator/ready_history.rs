@@ -6,6 +6,7 @@ use core::time::Duration;
 
 use serde::Serialize;
 
+use super::Simulator;
 use crate::api::{DaemonSetStatus, WorkloadKey, WorkloadKind};
 use crate::cluster::Change;
 use crate::controllers::{Context, job};
@@ -41,6 +42,11 @@ pub enum Readiness {
 impl Readiness {
     /// All of them, in the order in which legends show them.
     pub const ALL: [Self; 4] = [Self::All, Self::Some, Self::None, Self::NotYet];
+
+    /// The workloads with fewer ready pods than they want, by key.
+    pub fn lacking(simulator: &Simulator) -> impl Iterator<Item = &WorkloadKey> {
+        simulator.control.iter().flat_map(|control| &control.ready_history.lacking)
+    }
 
     /// What is said of a workload: `some missing`.
     #[must_use]
@@ -195,11 +201,6 @@ impl ReadyHistory {
     pub(super) fn set_desired(&mut self, context: &Context<'_>, key: &WorkloadKey, desired: i64) {
         self.curves.entry(key.clone()).or_default().desired = desired;
         self.write_on(context, key);
-    }
-
-    /// The workloads with fewer ready pods than they want, by key.
-    pub(super) fn lacking(&self) -> impl Iterator<Item = &WorkloadKey> {
-        self.lacking.iter()
     }
 
     /// How many pods a workload wants.

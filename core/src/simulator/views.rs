@@ -209,11 +209,6 @@ impl Simulator {
         self.control.as_ref()?.workload_view(&self.api, key)
     }
 
-    /// The workloads with fewer ready pods than they want, by key.
-    pub fn workloads_lacking_pods(&self) -> impl Iterator<Item = &WorkloadKey> {
-        self.control.iter().flat_map(|control| control.ready_history.lacking())
-    }
-
     /// The pods of a workload, those of its ReplicaSets included.
     #[must_use]
     pub fn pods_of_workload(&self, key: &WorkloadKey) -> BTreeSet<PodKey> {

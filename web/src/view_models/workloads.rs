@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use taintlab_core::api::{Workload, WorkloadKey};
-use taintlab_core::simulator::{Availability, Simulator, WorkloadView};
+use taintlab_core::simulator::{Availability, Readiness, Simulator, WorkloadView};
 use taintlab_core::time::Timestamp;
 
 use crate::session::Session;
@@ -56,7 +56,7 @@ impl WorkloadsModel {
         if shown.len() > MOST {
             more = of_nobody().count() - MOST;
             // Of many, those that lack pods must not be among the others.
-            let lacking: BTreeSet<_> = simulator.workloads_lacking_pods().collect();
+            let lacking: BTreeSet<_> = Readiness::lacking(simulator).collect();
             let known = lacking.iter().filter_map(|key| Some((*key, cluster.get_workload(key)?)));
             let first = known.filter(|(_, workload)| workload.owner().is_none());
             let others = of_nobody().filter(|(key, _)| !lacking.contains(key));
