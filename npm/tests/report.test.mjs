@@ -49,10 +49,8 @@ test("a table of workloads, findings and what would help; no bar without a termi
   assert.equal(fourth, "2 failure domains, 2 runs, each watched for 1h0m0s");
   assert.match(stdout, /^harm: /m);
   // Nodes that hurt in the same way are one row.
-  assert.match(
-    stdout,
-    /^NODES +WORKLOADS HARMED +NO READY POD +NEVER WHOLE AGAIN +HARM\n2 nodes like \w lost +1 +0 +0 +\dm/m,
-  );
+  assert.match(stdout, /^NODES +WORKLOADS HARMED +NO READY POD +NEVER WHOLE AGAIN +HARM$/m);
+  assert.match(stdout, /^2 nodes like \w lost +1 +0 +0 +\dm/m);
   assert.match(stdout, /97 +deployment\/shop\/web +node a lost +1\/2 +5m2(\.\d)?s +0s +\dm\d+\.\ds\n/);
   assert.match(stdout, /tolerationSeconds 0 for deployment\/shop\/web: 1\/2 ready at least/);
   assert.match(stdout, /unnecessary evictions, by outage \(30s, 1m0s, 2m0s, 5m0s, 10m0s\)/);

@@ -81,10 +81,13 @@ playgroundTest(
       await page.getByTestId("report-heading").innerText(),
       /^A small cluster to play with at its beginning: 7 nodes, 29 pods, Kubernetes 1\.\d+, Taintlab \d/,
     );
-    assert.match(await page.getByTestId("report-verdict").innerText(), /^Losing any one node .*\.$/);
+    const verdict = await page.getByTestId("report-verdict").innerText();
+    assert.match(verdict, /^Losing any one node .*\.$/);
     await page.getByText(/^\d+ failure domains, \d+ runs, each watched for 1h0m0s$/).waitFor();
     // Zones before nodes, and nodes alike in one row.
-    const kinds = await page.locator("section[data-kind]").evaluateAll((all) => all.map((it) => it.dataset.kind));
+    const kinds = await page
+      .locator("section[data-kind]")
+      .evaluateAll((all) => all.map((it) => it.dataset.kind));
     // The only region has all nodes: nothing survives that.
     assert.deepEqual(kinds, ["zone", "node", "region"]);
     const nodes = page.locator('[data-kind="node"]');
@@ -249,7 +252,7 @@ playgroundTest("what is wrong with a field is said there; arrows move in the map
   assert.ok((await now(page)) > 0n);
 });
 
-playgroundTest("a report of another cluster says so, and opens nothing before a question", async ({ page }) => {
+playgroundTest("a report of another cluster says so, and asks before it opens", async ({ page }) => {
   await ready(page);
   await replaceCluster(page, CLUSTER);
   await openReport(page);
@@ -259,7 +262,8 @@ playgroundTest("a report of another cluster says so, and opens nothing before a 
   await closeReport(page);
   await loadScenario(page, "service-in-an-outage");
   await openReport(page);
-  await page.getByTestId("report-stale").getByText("This report is about another cluster").waitFor();
+  const stale = page.getByTestId("report-stale");
+  await stale.getByText("This report is about another cluster").waitFor();
   const questions = [];
   const answers = [false, true];
   page.on("dialog", async (dialog) => {
@@ -297,7 +301,7 @@ playgroundTest("a report of one node says what it cannot say", async ({ page }) 
   assert.equal(await page.getByTestId("report-verdict").count(), 0);
 });
 
-playgroundTest("of a large cluster what matters comes first, and the rest is found", async ({ page }) => {
+playgroundTest("of a large cluster what matters comes first, and all is found", async ({ page }) => {
   await ready(page);
   const size = { nodes: 36, workloads: 30, pods: 5, databases: 3 };
   await replaceCluster(page, largeCluster(size));
@@ -308,7 +312,8 @@ playgroundTest("of a large cluster what matters comes first, and the rest is fou
   const rows = nodes.locator("tbody tr");
   // Each node with a database by itself; all others, which hurt little, in one row.
   assert.equal(await rows.count(), size.databases + 1);
-  assert.match(await rows.first().innerText(), / at the end: statefulset\/shop\/db-\d; 5 other workloads short for at most 5m/);
+  const first = await rows.first().innerText();
+  assert.match(first, / at the end: statefulset\/shop\/db-\d; 5 other workloads short for at most 5m/);
   for (const row of await rows.all()) assert.ok((await row.getByTestId("report-cell").count()) > 0);
   const fold = rows.last().getByRole("button", { expanded: false });
   assert.match(await fold.innerText(), /^33 nodes like pool-\d-\d\d lost$/);

@@ -1,11 +1,13 @@
-// A large cluster as kubectl prints it: nodes in three zones, Deployments with their ReplicaSets, and
-// databases of one pod that tolerate a lost node for good.
+// A large cluster as kubectl prints it: nodes in three zones, Deployments with their ReplicaSets,
+// and databases of one pod that tolerate a lost node for good.
 
 const UNREACHABLE = ["not-ready", "unreachable"].map((key) => ({
   key: `node.kubernetes.io/${key}`,
   operator: "Exists",
   effect: "NoExecute",
 }));
+
+const CONTAINERS = [{ name: "c", image: "i", resources: { requests: { cpu: "100m" } } }];
 
 const owned = (kind, name) => [
   { apiVersion: "apps/v1", kind, name, uid: `uid-${name}`, controller: true },
@@ -25,7 +27,7 @@ function pod(name, app, node, owner, tolerations) {
     spec: {
       nodeName: node,
       tolerations,
-      containers: [{ name: "c", image: "i", resources: { requests: { cpu: "100m" } } }],
+      containers: CONTAINERS,
     },
     status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] },
   };
@@ -54,7 +56,7 @@ export function largeCluster({ nodes, workloads, pods, databases }) {
       selector: { matchLabels: { app: app.replace(/-rs$/, "") } },
       template: {
         metadata: { labels: { app: app.replace(/-rs$/, "") } },
-        spec: { tolerations, containers: [{ name: "c", image: "i", resources: { requests: { cpu: "100m" } } }] },
+        spec: { tolerations, containers: CONTAINERS },
       },
     },
     ...more,
