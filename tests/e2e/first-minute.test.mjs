@@ -74,7 +74,7 @@ playgroundTest("a node is drained from its card, by kubectl", SMALL, async ({ pa
 
 playgroundTest("the log has eight rows, and nothing jumps with the first fault", SMALL, async ({ page }) => {
   await ready(page);
-  const place = () => page.locator(".zones").evaluate((zones) => zones.getBoundingClientRect().top);
+  const place = () => page.locator(".zones").evaluate((zones) => zones.offsetTop);
   const before = await place();
   await deed(page, "worker-1", "Stop kubelet").click();
   await untilTainted(page, "worker-1");

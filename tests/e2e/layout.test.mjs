@@ -241,8 +241,8 @@ const cutOff = (page) =>
   });
 
 playgroundTest(
-  "at 1920×1080 nothing of the first screen is cut off",
-  { context: { viewport: { width: 1920, height: 1080 } } },
+  "at 2560×1440 nothing of the first screen is cut off",
+  { context: { viewport: { width: 2560, height: 1440 } } },
   async ({ page }) => {
     await ready(page);
     assert.deepEqual(await cutOff(page), { below: [], short: [] });
@@ -412,6 +412,7 @@ playgroundTest(
     await loadScenario(page, "nowhere-to-go");
     await page.getByTestId("end").click();
     await scrubTo(page, seconds(300));
+    await showView(page, "workloads");
     const workloads = page.getByTestId("workloads");
     await workloads.locator(".whypending").first().waitFor();
     const overlaps = await workloads.evaluate((workloads) => {

@@ -259,9 +259,9 @@ const TOUR = {
       await page.keyboard.press("Escape");
     },
 
-  "Press <kbd>Home</kbd>, then <kbd>R</kbd>, and run the report: which node or zone hurts most if it fails, what would help, and a click on a cell opens that failure at its worst moment.":
+  "Press <kbd>0</kbd>, then <kbd>R</kbd>, and run the report: which node or zone hurts most if it fails, what would help, and a click on a cell opens that failure at its worst moment.":
     async (page, hand) => {
-      await page.keyboard.press("Home");
+      await page.keyboard.press("0");
       await until(page, async () => assert.equal(await now(page), seconds(0)));
       await page.keyboard.press("r");
       await hand.press(page.getByRole("button", { name: "Run the report" }));
