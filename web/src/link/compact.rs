@@ -196,8 +196,9 @@ fn pod_of(workload: &Value) -> Value {
         }],
     });
     for field in ["labels", "annotations"] {
-        if let Some(value) = at(workload, &["spec", "template", "metadata", field]) {
-            metadata[field] = value.clone();
+        let value = at(workload, &["spec", "template", "metadata", field]);
+        if let Some((value, metadata)) = value.zip(metadata.as_object_mut()) {
+            metadata.insert(field.to_owned(), value.clone());
         }
     }
     json!({ "metadata": metadata, "spec": template(&["spec", "template", "spec"]) })
@@ -408,7 +409,8 @@ fn escaped(key: &str) -> String {
 
 /// A column of values, each a leaf.
 fn column(rows: &[Row<'_>], names: &Names, depth: Depth) -> Value {
-    let kinds: [(Column, &dyn Fn(&Row<'_>) -> Option<Value>); 5] = [
+    type Read<'a> = &'a dyn Fn(&Row<'_>) -> Option<Value>;
+    let kinds: [(Column, Read<'_>); 5] = [
         (Column::OwnName, &|row| {
             let is_own = depth != Depth::Name && row.value.as_str()? == row.name;
             is_own.then_some(0.into())

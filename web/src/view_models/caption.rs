@@ -100,10 +100,10 @@ fn tainted(rows: &[Rc<Row>], latest: Timestamp) -> Caption {
     let mut decided: BTreeMap<&PodKey, &EvictionDecision> = BTreeMap::new();
     for row in rows.iter().take_while(recent) {
         match &row.kind {
-            RowKind::Happened(EventKind::NodeEvaluated { node, taints, .. }) => {
-                if !taints.is_empty() {
-                    nodes.insert(node);
-                }
+            RowKind::Happened(EventKind::NodeEvaluated { node, taints, .. })
+                if !taints.is_empty() =>
+            {
+                nodes.insert(node);
             }
             RowKind::Happened(EventKind::Decided(decision)) => {
                 let is_news = !matches!(

@@ -316,7 +316,8 @@ mod tests {
             seed = (seed * 1_103_515_245 + 12_345) % (1 << 31);
             let (name, app) = (seed / 7 % 12, ["x", "y", "z"][seed / 89 % 3]);
             let owner = [None, Some("s"), Some("t")][seed / 1_013 % 3];
-            let new = (seed / 5_003 % 5 > 0).then(|| pod(name, app, owner, seed / 9 % 2 == 0));
+            let new = (!(seed / 5_003).is_multiple_of(5))
+                .then(|| pod(name, app, owner, (seed / 9).is_multiple_of(2)));
             let key = PodKey::new("a", &format!("p{name}"));
             let old = match &new {
                 Some(new) => pods.insert(key.clone(), new.clone()),

@@ -31,7 +31,7 @@ pub(crate) fn event_row(
         Category::Fact => "fact",
     };
     let object = match text.object.split_once('/') {
-        Some((kind, name)) if kind == "node" => {
+        Some(("node", name)) => {
             html! { <span class="cut"><span>{ "node/" }</span>{ name_parts(name, names) }</span> }
         }
         _ => cut_name(&text.object, Shared::default()),
