@@ -272,9 +272,14 @@ fn pass_orders(trace: &Trace) -> Vec<Vec<NodeName>> {
     });
     let mut nodes: Vec<(f64, f64, &String)> = nodes.filter(|node| node.1.is_finite()).collect();
     nodes.sort_by(|one, other| one.1.total_cmp(&other.1));
+    let minor = trace.release.split('.').nth(1).and_then(|minor| minor.parse::<u8>().ok());
+    let queued_when_found = minor.is_some_and(|minor| minor >= 34);
     let found_together = nodes.chunk_by_mut(|one, other| other.1 - one.1 < ONE_PASS);
     let orders = found_together.filter(|nodes| nodes.len() > 1).map(|nodes| {
-        nodes.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
+        // Since 1.34 the pass that finds a node queues it, in the order in which it finds them.
+        if !queued_when_found {
+            nodes.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
+        }
         nodes.iter().map(|(.., name)| name.as_str().into()).collect()
     });
     orders.collect()
