@@ -146,6 +146,10 @@ pub struct InitialState {
     /// `namespace/name` of the Deployment or ReplicaSet. Upstream's order among them is that of a
     /// map, which is random; with these a recorded run is played.
     pub scale_downs: BTreeMap<String, Vec<NodeName>>,
+    /// The orders in which health passes look at nodes, each of some nodes among themselves; others
+    /// come by name. Upstream the order is that of a map, which is random, and decides which of
+    /// several nodes that are lost together is tainted first; with these a recorded run is played.
+    pub pass_orders: Vec<Vec<NodeName>>,
     /// Whether the pod garbage collector collects the pods of a deleted node in its fourth pass
     /// and not in its third. Upstream two timers race; the third pass wins on a machine that is not
     /// too slow. With this a recorded run is played.
@@ -273,6 +277,7 @@ impl Simulator {
         kubelets.resume_terminations(&mut api.context(sequence));
         kubelets.resume_completions(&mut api.context(sequence));
         nodes.start_taint_eviction(api);
+        nodes.pass_orders = begin.pass_orders;
         nodes.start_lifecycle(api, kubelets);
         Ok(simulator)
     }

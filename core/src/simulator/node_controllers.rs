@@ -26,6 +26,8 @@ pub(super) struct NodeControllers {
     evicts_by_taints: bool,
     pub(super) lifecycle: Option<NodeLifecycleController>,
     pub(super) records: EvictionRecords,
+    /// The orders of nodes in health passes that a recorded run had.
+    pub(super) pass_orders: Vec<Vec<NodeName>>,
 }
 
 impl NodeControllers {
@@ -42,6 +44,7 @@ impl NodeControllers {
                 gates.is_enabled(FeatureGate::TaintTolerationComparisonOperators),
             ),
             flags,
+            pass_orders: Vec::new(),
         }
     }
 
@@ -86,6 +89,7 @@ impl NodeControllers {
             self.handle_heartbeats(now, name, kubelets.heartbeats(&api.cluster, name));
         }
         let Some(lifecycle) = &mut self.lifecycle else { return };
+        lifecycle.prefer(self.pass_orders.clone());
         for (_, node) in api.cluster.nodes() {
             lifecycle.handle_node_update(now, None, Some(node));
         }

@@ -1,8 +1,11 @@
 //! What clusters with a real control plane showed, each as the smallest cluster that shows it.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use taintlab_core::api::{Lease, Node, Pod, TaintEffect};
 use taintlab_core::command::Command;
+use taintlab_core::controllers::node_lifecycle::DequeueOutcome;
 use taintlab_core::event::{Event, EventKind};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{HealthPassTime, InitialState, Simulator, SimulatorConfig};
@@ -228,4 +231,61 @@ fn a_node_tainted_while_a_pass_marks_pods_keeps_its_taint_in_a_total_outage() {
     }
     let taints = &simulator.cluster().get_node("n2").unwrap().spec.taints;
     assert!(taints.iter().all(|taint| taint.effect == TaintEffect::NoSchedule), "{taints:?}");
+}
+
+/// Which of the nodes of one pass is tainted first is free upstream: each can be any.
+#[test]
+fn the_order_of_nodes_in_a_pass_is_one_of_several() {
+    for minor in [18, 20, 26, 31, 35] {
+        let taints = |order: &[&str]| {
+            let mut config = SimulatorConfig::with_control_plane(release(minor));
+            config.health_pass = HealthPassTime::MEASURED;
+            config.kubelets.phase_seed = 0;
+            let nodes = (0..8).map(|number| -> Node {
+                serde_json::from_value(json!({"metadata": {"name": format!("n{number}")}})).unwrap()
+            });
+            let pass_orders = [order.iter().map(|name| (*name).into()).collect()].into();
+            let begin = InitialState { pass_orders, ..InitialState::default() };
+            let mut simulator = Simulator::beginning_with(config, nodes, [], begin).unwrap();
+            let mut events = cut(&mut simulator, 0..3, 61, 90);
+            let mut waiting = Vec::new();
+            for second in 91..180 {
+                let lifecycle = simulator.node_lifecycle().unwrap();
+                let zone = lifecycle.zones(simulator.now()).remove(0);
+                if zone.queue.len() == 3 {
+                    waiting = zone.queue;
+                }
+                events.extend(run(&mut simulator, second));
+            }
+            let tainted = events.iter().filter_map(|event| match &event.what {
+                EventKind::NodeDequeued { node, outcome: DequeueOutcome::Done, .. } => {
+                    Some((node.to_string(), event.at))
+                }
+                _ => None,
+            });
+            let mut tainted: Vec<_> = tainted.collect();
+            // Spare entries of 1.20 have turns, too.
+            let mut seen = BTreeSet::new();
+            tainted.retain(|(name, _)| seen.insert(name.clone()));
+            (tainted, waiting)
+        };
+        let (by_name, waiting) = taints(&[]);
+        let names = |tainted: &[(String, Timestamp)]| {
+            tainted.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(names(&by_name), "n0 n1 n2", "1.{minor}");
+        let (other, _) = taints(&["n2", "n0", "n1"]);
+        assert_eq!(names(&other), "n2 n0 n1", "1.{minor}");
+        // What the queue says of each node holds every order.
+        for node in waiting.into_iter().filter(|_| minor != 20) {
+            assert_eq!(node.tied, 3, "1.{minor}");
+            let text = node.order_text().unwrap();
+            assert!(text.starts_with("one of 6 orders: first "), "{text}");
+            for tainted in [&by_name, &other] {
+                let at = tainted.iter().find(|(name, _)| node.node.as_str() == name).unwrap().1;
+                let range = node.earliest_at.unwrap()..=node.latest_at.unwrap();
+                assert!(range.contains(&at), "1.{minor} {}: {at} in {range:?}", node.node);
+            }
+        }
+    }
 }

@@ -205,7 +205,7 @@ structs! {
         key, network_cut, state, ready, not_ready, unhealthy_zone_threshold, arithmetic, qps,
         rate_source, rate_text, tokens, capacity, next_token, queue, evictions,
     }
-    QueuedNode { node, added_at, process_at, expected_at }
+    QueuedNode { node, added_at, process_at, expected_at, tied, earliest_at, latest_at }
     Decision { node, message, refusal, verdicts, preemptable }
     NodeVerdict { node, rejection, scores, total }
     Rejection { plugin, reasons, preemption_may_help }

@@ -4,6 +4,7 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::action::{NodeLifecycleAction, NodeLifecycleReport};
@@ -52,6 +53,8 @@ pub struct NodeLifecycleController {
     pub(super) actions: VecDeque<NodeLifecycleAction>,
     pub(super) next_id: u64,
     pub(super) pass: Option<Pass>,
+    /// Orders of some nodes in a pass among themselves; others come by name.
+    pub(super) orders: Vec<Vec<NodeName>>,
     /// The first health pass that has not begun.
     pub(super) next_pass: Timestamp,
     /// When the last health pass began.
@@ -109,6 +112,7 @@ impl NodeLifecycleController {
             actions: VecDeque::new(),
             next_id: 0,
             pass: None,
+            orders: Vec::new(),
             next_pass: now,
             last_pass: now,
             started: now,
@@ -116,6 +120,12 @@ impl NodeLifecycleController {
             queues_changed: now,
             now,
         }
+    }
+
+    /// Health passes look at the nodes of each list in its order; others come by name. Upstream the
+    /// order of `nodeLister.List` is that of a map.
+    pub fn prefer(&mut self, orders: Vec<Vec<NodeName>>) {
+        self.orders = orders;
     }
 
     /// A node was added (`old` is `None`), changed, or deleted (`new` is `None`).

@@ -62,6 +62,17 @@ impl NodeLifecycleController {
                 pass.nodes.push((name.clone(), listed.node.clone()));
             }
         }
+        for order in &self.orders {
+            // The places that these nodes have by name are taken in the order that is given.
+            let place = |name: &NodeName| order.iter().position(|other| other == name);
+            let mut nodes: Vec<(NodeName, Arc<Node>)> =
+                pass.nodes.iter().filter(|(name, _)| place(name).is_some()).cloned().collect();
+            nodes.sort_by_key(|(name, _)| place(name));
+            let places = pass.nodes.iter_mut().filter(|(name, _)| place(name).is_some());
+            for (place, node) in places.zip(nodes) {
+                *place = node;
+            }
+        }
         self.order_due = None;
         (self.last_pass, self.next_pass) = (now, now.saturating_add(period));
         self.pass = Some(pass);

@@ -112,6 +112,31 @@ pub struct QueuedNode {
     /// When its turn is, if nothing changes; absent if never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_at: Option<Timestamp>,
+    /// How many nodes one health pass queued together, this one included. Upstream their order is
+    /// that of a Go map, and any other is as likely as this one.
+    pub tied: usize,
+    /// When its turn is if it is the first of them; absent if never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub earliest_at: Option<Timestamp>,
+    /// When its turn is if it is the last of them; absent if never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latest_at: Option<Timestamp>,
+}
+
+impl QueuedNode {
+    /// That the order is one of several, and between which moments the turn lies; `None` if the
+    /// order is certain.
+    #[must_use]
+    pub fn order_text(&self) -> Option<String> {
+        let (earliest, latest) = self.earliest_at.zip(self.latest_at)?;
+        if self.tied < 2 {
+            return None;
+        }
+        let orders = (1..=u64::try_from(self.tied).ok()?).try_fold(1_u64, u64::checked_mul);
+        let orders = orders.filter(|orders| *orders <= 1_000_000);
+        let orders = orders.map_or_else(|| format!("{}!", self.tied), |orders| format!("{orders}"));
+        Some(format!("one of {orders} orders: first {earliest}, last {latest}"))
+    }
 }
 
 /// How a node is doing.
@@ -284,9 +309,23 @@ impl NodeLifecycleController {
                 added_at: entry.added_at,
                 process_at: entry.process_at,
                 expected_at,
+                tied: 1,
+                earliest_at: expected_at,
+                latest_at: expected_at,
             }
         });
-        queued.collect()
+        let mut queue: Vec<QueuedNode> = queued.collect();
+        // Passes are a period apart: what was added within less was added by one of them.
+        let period = self.config.node_monitor_period;
+        for tied in queue.chunk_by_mut(|one, other| other.added_at - one.added_at < period) {
+            let ends = [tied.first(), tied.last()].map(|node| node.and_then(|it| it.expected_at));
+            let count = tied.len();
+            for node in tied {
+                node.tied = count;
+                [node.earliest_at, node.latest_at] = ends;
+            }
+        }
+        queue
     }
 
     /// How a node is doing; also one that is gone, whose health is remembered. `None` if no health

@@ -17,7 +17,7 @@ use taintlab_manifest::{Import, ImportOptions, import};
 
 use super::compare::LATENCY;
 use super::recorded::{RecordedAction, Trace};
-use super::seen::{Life, Printed, Seen};
+use super::seen::{Life, NodeState, Printed, Seen};
 
 /// How long it takes until a kubelet knows of something.
 const KUBELET_LATENCY: Duration = Duration::from_millis(30);
@@ -25,6 +25,8 @@ const KUBELET_LATENCY: Duration = Duration::from_millis(30);
 const LEASE_INTERVAL: f64 = 10.0;
 /// The longest time until the third pass of the garbage collector that misses a node is over.
 const THREE_PASSES: f64 = 60.0 + LATENCY;
+/// Nodes that become not ready within so many seconds are found by one health pass.
+const ONE_PASS: f64 = 2.5;
 /// The time between two ticks of a kubelet's clock for its status.
 const TICK: f64 = 10.0;
 
@@ -84,10 +86,12 @@ pub(super) fn play(trace: &Trace) -> Result<Played, String> {
         status_ticks: ticks(&trace.posts, lead, TICK),
         placements: placements(trace),
         scale_downs: scale_downs(trace),
+        pass_orders: pass_orders(trace),
         quarantine_ends_late: quarantine_ends_late(trace),
         ..InitialState::default()
     };
     let taken = begin.placements.values().map(Vec::len).sum::<usize>()
+        + begin.pass_orders.iter().map(Vec::len).sum::<usize>()
         + usize::from(begin.quarantine_ends_late);
     let registered = objects_by_node.collect();
     let simulator =
@@ -248,6 +252,37 @@ fn scale_downs(trace: &Trace) -> BTreeMap<String, Vec<NodeName>> {
         }
     }
     nodes
+}
+
+/// The order in which nodes were tainted, or else became not ready, of those that one pass found.
+fn pass_orders(trace: &Trace) -> Vec<Vec<NodeName>> {
+    let first = |states: &[NodeState], holds: &dyn Fn(&str) -> bool| {
+        let mut states = states.iter().filter(|state| holds(&state.text));
+        states.next().map_or(f64::INFINITY, |state| state.at)
+    };
+    let is_evicting = |text: &str| {
+        ["unreachable", "not-ready"]
+            .iter()
+            .any(|key| text.contains(&format!("node.kubernetes.io/{key}:NoExecute")))
+    };
+    let is_lost = |text: &str| !text.starts_with("Ready=True") && text != "gone";
+    let nodes = trace.seen.nodes.iter().map(|(name, states)| {
+        let found = first(states, &is_lost);
+        (first(states, &is_evicting), found, name)
+    });
+    let mut nodes: Vec<(f64, f64, &String)> = nodes.filter(|node| node.1.is_finite()).collect();
+    nodes.sort_by(|one, other| one.1.total_cmp(&other.1));
+    let minor = trace.release.split('.').nth(1).and_then(|minor| minor.parse::<u8>().ok());
+    let queued_when_found = minor.is_some_and(|minor| minor >= 34);
+    let found_together = nodes.chunk_by_mut(|one, other| other.1 - one.1 < ONE_PASS);
+    let orders = found_together.filter(|nodes| nodes.len() > 1).map(|nodes| {
+        // Since 1.34 the pass that finds a node queues it, in the order in which it finds them.
+        if !queued_when_found {
+            nodes.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
+        }
+        nodes.iter().map(|(.., name)| name.as_str().into()).collect()
+    });
+    orders.collect()
 }
 
 /// Whether the garbage collector missed the end of a quarantine, and collected a pass later.

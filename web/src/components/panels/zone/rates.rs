@@ -48,12 +48,15 @@ pub(crate) fn rates(zone: &ZoneView, now: Timestamp, dispatch: &Dispatch) -> Htm
                             || "not while the rate is 0".to_owned(),
                             |expected| format!("at {}", at(expected)),
                         );
+                        let orders = queued.order_text().map(|text| format!(" ({text})"));
                         html! {
                             <li>
                                 <button class="btn small" onclick={dispatch.reform(move |_| {
                                     Msg::Select(Some(Selection::Node(node.clone())))
                                 })}>{ queued.node.to_string() }</button>
-                                <span class="muted">{ expected }</span>
+                                <span class="muted">
+                                    { expected }{ orders }
+                                </span>
                             </li>
                         }
                     }) }
