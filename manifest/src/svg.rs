@@ -97,7 +97,8 @@ pub fn timeline_svg(lanes: &Lanes, options: &SvgOptions) -> String {
     };
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"tl\" width=\"100%\" height=\"{height}\" \
-         font-family=\"system-ui,sans-serif\" font-size=\"11\"{INK} role=\"img\" aria-labelledby=\"{id}t {id}d\"><title id=\"{id}t\">{}</title>\
+         font-family=\"system-ui,sans-serif\" font-size=\"11\"{INK} role=\"img\" \
+         aria-labelledby=\"{id}t {id}d\"><title id=\"{id}t\">{}</title>\
          <desc id=\"{id}d\">",
         escape_xml(title)
     );

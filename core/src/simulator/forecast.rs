@@ -133,7 +133,11 @@ impl Forecast {
         }
         let per_write = config.health_pass.per_write.0;
         let workers = config.release.node_health_workers().max(1);
-        let writes = u32::try_from((nodes + pods).div_ceil(workers)).unwrap_or(u32::MAX);
+        // They are found by one pass, or each by one of its own, of which few fit between the
+        // first and the last: heartbeats are that much apart.
+        let passes = nodes.min(PASSES_BETWEEN);
+        let writes = (nodes + pods).div_ceil(workers) + passes - 1;
+        let writes = u32::try_from(writes).unwrap_or(u32::MAX);
         let writing = per_write.saturating_mul(writes);
         if per_write.is_zero() {
             return writing;
@@ -193,6 +197,10 @@ impl Forecast {
 /// A node that is tainted from now on: how it leaves its queue, when it is queued in the
 /// simulation, and between which moments that lies.
 type Queued<'a> = (&'a NodeName, &'a Dequeued, Option<Timestamp>, (Moment, Moment));
+
+/// Health passes between the first and the last that find nodes lost at once: their heartbeats are
+/// up to 10 s apart, and passes 5 s.
+const PASSES_BETWEEN: usize = 3;
 
 /// The time between two tokens at that rate, to the millisecond.
 fn token_every(qps: f32) -> Duration {

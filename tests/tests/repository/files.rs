@@ -27,7 +27,10 @@ fn is_declared(program: &Path, path: &Path) -> bool {
     let parent = module.parent().unwrap();
     let name = module.file_name().unwrap().to_str().unwrap();
     let declaration = format!("mod {name};");
-    let has = |text: &str| text.lines().any(|line| line.trim() == declaration);
+    let has = |text: &str| {
+        let declared = |line: &str| line.trim().trim_start_matches("pub(crate) ") == declaration;
+        text.lines().any(declared)
+    };
     if parent == program {
         return has(&read(program.join("main.rs")));
     }

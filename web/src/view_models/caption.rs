@@ -57,23 +57,39 @@ fn latest(rows: &[Rc<Row>]) -> Option<Caption> {
                     about: about.or_else(node),
                 });
             }
-            RowKind::Happened(EventKind::NodeEvaluated { taints, .. }) if !taints.is_empty() => {
-                return Some(tainted(rows, row.at));
+            RowKind::Happened(what) => {
+                if let Some(caption) = happened(rows, before, row.at, what) {
+                    return Some(caption);
+                }
             }
-            RowKind::Happened(what) if what.is_eviction() => {
-                let tainted_at = taint_just_before(before, row.at);
-                return Some(match tainted_at {
-                    Some(at) => tainted(rows, at),
-                    None => evicted(before, row.at),
-                });
-            }
-            RowKind::Happened(EventKind::NodeConditionChanged {
-                condition, to, reason, ..
-            }) if condition == "Ready" => {
-                return Some(ready_changed(before, row.at, to, reason));
-            }
-            _ => {}
+            RowKind::Refused { .. } | RowKind::NotRefused(_) | RowKind::Skipped { .. } => {}
         }
+    }
+    None
+}
+
+/// What to say of something that happened; nothing if it is not worth a caption.
+fn happened(
+    rows: &[Rc<Row>],
+    before: &[Rc<Row>],
+    moment: Timestamp,
+    what: &EventKind,
+) -> Option<Caption> {
+    if let EventKind::NodeEvaluated { taints, .. } = what
+        && !taints.is_empty()
+    {
+        return Some(tainted(rows, moment));
+    }
+    if what.is_eviction() {
+        return Some(match taint_just_before(before, moment) {
+            Some(at) => tainted(rows, at),
+            None => evicted(before, moment),
+        });
+    }
+    if let EventKind::NodeConditionChanged { condition, to, reason, .. } = what
+        && condition == "Ready"
+    {
+        return Some(ready_changed(before, moment, to, reason));
     }
     None
 }
@@ -81,12 +97,11 @@ fn latest(rows: &[Rc<Row>]) -> Option<Caption> {
 /// When a taint was found on a node at which an eviction at this time is due.
 fn taint_just_before(rows: &[Rc<Row>], at: Timestamp) -> Option<Timestamp> {
     let recent = rows.iter().rev().take_while(|row| row.at.saturating_add(TOGETHER) >= at);
-    recent.into_iter().find_map(|row| match &row.kind {
-        RowKind::Happened(EventKind::NodeEvaluated { taints, .. }) if !taints.is_empty() => {
-            Some(row.at)
-        }
-        _ => None,
-    })
+    let tainted = |kind: &RowKind| {
+        matches!(kind, RowKind::Happened(EventKind::NodeEvaluated { taints, .. })
+            if !taints.is_empty())
+    };
+    recent.into_iter().find(|row| tainted(&row.kind)).map(|row| row.at)
 }
 
 /// Nodes are tainted: whose pods go now, whose have time, and whose stay.
@@ -99,25 +114,22 @@ fn tainted(rows: &[Rc<Row>], latest: Timestamp) -> Caption {
     let mut nodes: BTreeSet<&NodeName> = BTreeSet::new();
     let mut decided: BTreeMap<&PodKey, &EvictionDecision> = BTreeMap::new();
     for row in rows.iter().take_while(recent) {
-        match &row.kind {
-            RowKind::Happened(EventKind::NodeEvaluated { node, taints, .. })
-                if !taints.is_empty() =>
-            {
-                nodes.insert(node);
+        let RowKind::Happened(what) = &row.kind else { continue };
+        if let EventKind::NodeEvaluated { node, taints, .. } = what
+            && !taints.is_empty()
+        {
+            nodes.insert(node);
+        } else if let EventKind::Decided(decision) = what {
+            let is_news = !matches!(
+                decision.decision,
+                EvictionDecision::TimerKept { .. }
+                    | EvictionDecision::AlreadyDeleted
+                    | EvictionDecision::PodGone { .. }
+                    | EvictionDecision::TaintsRemoved { .. }
+            );
+            if is_news {
+                decided.insert(&decision.pod, &decision.decision);
             }
-            RowKind::Happened(EventKind::Decided(decision)) => {
-                let is_news = !matches!(
-                    decision.decision,
-                    EvictionDecision::TimerKept { .. }
-                        | EvictionDecision::AlreadyDeleted
-                        | EvictionDecision::PodGone { .. }
-                        | EvictionDecision::TaintsRemoved { .. }
-                );
-                if is_news {
-                    decided.insert(&decision.pod, &decision.decision);
-                }
-            }
-            _ => {}
         }
     }
     let (mut now, mut later, mut stay) = (Names::default(), BTreeMap::new(), 0);

@@ -88,12 +88,18 @@ fn words(text: &str) -> impl Iterator<Item = String> + '_ {
 
 #[cfg(test)]
 mod tests {
+    use taintlab_manifest::{ImportOptions, read_scenario};
+
     use super::*;
-    use crate::files;
+    use crate::samples;
 
     fn found(search: &str) -> Vec<&'static str> {
-        let catalogue = files::catalogue(files::abouts());
-        let all: Vec<_> = catalogue.iter().flat_map(|(_, scenarios)| scenarios).collect();
+        let about = |(name, text): (&'static str, &str)| {
+            let mut none = |_: &str| Err("there are no files".to_owned());
+            let read = read_scenario(text, name, ImportOptions::default(), &mut none);
+            (name, read.scenario.unwrap().metadata)
+        };
+        let all: Vec<_> = samples::all().map(about).collect();
         let entries: Vec<Entry<'_>> = all.iter().map(|(_, about)| of_scenario(about)).collect();
         ranked(search, &entries).into_iter().map(|place| all[place].0).collect()
     }

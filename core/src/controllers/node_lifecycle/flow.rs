@@ -148,12 +148,12 @@ impl Client {
 
 /// How many requests an action is.
 const fn cost(action: &NodeLifecycleAction) -> u8 {
-    match action {
-        // GET and PATCH.
-        NodeLifecycleAction::PatchNodeTaints { .. }
-        | NodeLifecycleAction::PatchNodeLabels { .. } => 2,
-        _ => 1,
-    }
+    let reads_first = matches!(
+        action,
+        NodeLifecycleAction::PatchNodeTaints { .. } | NodeLifecycleAction::PatchNodeLabels { .. }
+    );
+    // GET and PATCH.
+    if reads_first { 2 } else { 1 }
 }
 
 impl NodeLifecycleController {

@@ -2,8 +2,9 @@
 
 use taintlab_core::report::{Domain, Outline, Plan, RunResult, WorkloadRun, report as join};
 
+use taintlab_manifest::{ImportOptions, read_scenario};
+
 use super::*;
-use crate::files;
 use crate::samples;
 
 const NODES: usize = 500;
@@ -20,7 +21,9 @@ fn subject(name: &str) -> ReportSubject {
 /// The outline of the sample cluster, and the figures of one of its workloads, to be changed.
 fn sample() -> (Outline, RunResult, WorkloadRun) {
     let (name, text) = samples::all().find(|(name, _)| *name == "sample-cluster").unwrap();
-    let scenario = files::scenario(name, text).unwrap();
+    let mut none = |_: &str| Err("there are no files".to_owned());
+    let read = read_scenario(text, name, ImportOptions::default(), &mut none);
+    let scenario = read.scenario.unwrap();
     let mut plan = Plan::new(scenario, ReportOptions::default()).unwrap();
     let runs = plan.runs();
     let result = plan.run(runs.first().unwrap()).unwrap();
