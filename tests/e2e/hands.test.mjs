@@ -193,6 +193,7 @@ const JOBS = {
   },
 
   "the lanes are taken along as a picture": async (page, hand) => {
+    await page.setViewportSize({ width: 1600, height: 900 });
     await hand.press(page.getByTestId("lanes-open"));
     const downloading = page.waitForEvent("download");
     await hand.press(button(page.getByTestId("lanes"), "SVG"));

@@ -272,7 +272,7 @@ const HELP = {
       await clockIs(page, 3);
     },
     "All commands, also from a field": opens("Commands"),
-    "The board as cards, rows or cells": async (page, press) => {
+    "Board: cards, rows or cells": async (page, press) => {
       const detail = () => page.getByTestId("board").getAttribute("data-detail");
       for (const expected of ["full", "rows", "cells"]) {
         await press();

@@ -413,6 +413,7 @@ playgroundTest(
 );
 
 playgroundTest("the lanes as pictures", async ({ page }) => {
+  await page.setViewportSize({ width: 1600, height: 900 });
   await outage(page);
   for (const [name, begins] of [
     ["SVG", "<svg"],

@@ -150,6 +150,7 @@ playgroundTest(
     // The log has a row for each, and paints those in sight.
     assert.ok((await page.getByTestId("log").locator(".ev").count()) < 200);
     assert.ok((await elements(page)) < 2_500, `${await elements(page)} elements`);
+    await page.getByTestId("events-open").click();
     await page.getByLabel("Filter events").fill("web-123-7");
     assert.deepEqual(await evictions(page), [["5m0s", "shop/web-123-7"]]);
   },

@@ -26,6 +26,7 @@ const stored = (page, key = SESSION) => page.evaluate((name) => localStorage.get
 
 /** Everything that is to survive. */
 async function state(page) {
+  await page.getByTestId("events-open").click();
   const decisions = page.getByRole("button", { name: "Decisions" });
   if ((await decisions.getAttribute("aria-pressed")) !== "true") {
     await decisions.click();

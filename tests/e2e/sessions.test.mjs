@@ -208,7 +208,7 @@ playgroundTest(
     await storedWith(other, "example.com/list");
     let row = await openSessions(other);
     const present = other.locator('[data-present="true"]');
-    assert.match(await present.innerText(), /this tab\s+Kubernetes 1\.\d+, 1 edit, the last at 0s: taint node worker-1 .*\s+changed just now/);
+    assert.match(await present.innerText(), /this tab\s+Kubernetes 1\.\d+, 1 edit, the last at 0s: taints of node worker-1: .*\s+changed just now/);
     assert.deepEqual(
       await present
         .getByRole("button")
@@ -358,7 +358,7 @@ playgroundTest(
     await page.getByTestId("dialog").waitFor({ state: "detached" });
     await until(page, async () => {
       const [kept] = await keptSessions(page);
-      assert.ok(kept?.size > 5_000_000, `${kept?.size}`);
+      assert.ok(kept?.size > 2_000_000, `${kept?.size}`);
     });
     await reload(page);
     assert.equal(await page.locator('[data-node="large"]').count(), 1);

@@ -311,6 +311,7 @@ playgroundTest("bookmarks, and the events of an object, by mouse", async ({ page
 
 playgroundTest("all commands are a key away, also from a field", async ({ page }) => {
   await ready(page);
+  await page.getByTestId("events-open").click();
   const field = page.getByRole("searchbox", { name: "Filter events" });
   await field.fill("web");
   await field.press("ControlOrMeta+Shift+P");

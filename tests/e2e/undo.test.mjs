@@ -128,11 +128,11 @@ const EDITS = {
   },
   "a pod deleted": async (page) => {
     await selectPod(page, "data/postgres-1");
-    await page.getByTestId("inspector").getByRole("button", { name: "Delete" }).click();
+    await page.getByTestId("inspector").getByRole("button", { name: "Delete", exact: true }).click();
   },
   "a node deleted": async (page) => {
     await selectNode(page, "worker-3");
-    await page.getByTestId("inspector").getByRole("button", { name: "Delete" }).click();
+    await page.getByTestId("inspector").getByRole("button", { name: "Delete", exact: true }).click();
   },
   "a zone tainted": async (page) => {
     await selectZone(page, "eu-1b");

@@ -109,8 +109,11 @@ export function playgroundTest(name, options, body) {
 
 /** A profile with one page. */
 async function newProfile(options, sample) {
+  const context = await browser.newContext(options);
   // Scripts and files are those of the test, unless it is about the service worker.
-  const context = await browser.newContext({ serviceWorkers: "block", ...options });
+  if (!options?.serviceWorkers) {
+    await context.addInitScript(() => delete Navigator.prototype.serviceWorker);
+  }
   if (!sample) {
     // Nodes on which nothing happens are not folded.
     await context.addInitScript(() => {

@@ -19,11 +19,11 @@ pub(crate) fn line(
 ) -> Html {
     let Some(caption) = caption else {
         return html! {
-            <p class="caption" data-testid={TestId::Caption}>
+            <section class="caption" aria-label="What happens" data-testid={TestId::Caption}>
                 <span class="grow"><b>{ PURPOSE }</b>
                     { " Stop a kubelet, taint a node or drain it: the lanes show what follows." }
                 </span>
-            </p>
+            </section>
         };
     };
     let other = other_release(release);
@@ -43,11 +43,11 @@ pub(crate) fn line(
         }
     });
     html! {
-        <div class="caption" data-testid={TestId::Caption}>
+        <section class="caption" aria-label="What happens" data-testid={TestId::Caption}>
             <span class="grow" title={caption.text.clone()}>{ &caption.text }</span>
             { why }
             { same }
-        </div>
+        </section>
     }
 }
 
