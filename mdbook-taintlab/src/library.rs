@@ -100,8 +100,10 @@ impl Library {
                         }
                     }
                     if problems.is_empty() {
-                        // In a page there are no files beside it.
-                        let text = if is_alone { text.into() } else { write_scenario(scenario) };
+                        // In a page there are no files beside it, and what was dropped must not
+                        // travel.
+                        let as_written = is_alone && read.dropped.is_empty();
+                        let text = if as_written { text.into() } else { write_scenario(scenario) };
                         return Ok(Run::new(scenario.clone(), text, report));
                     }
                 }

@@ -94,8 +94,10 @@ pub fn make_demo(
         Ok(opened) => opened,
         Err(errors) => return fail(errors),
     };
-    // In a page there are no files beside it, and what the options say counts as written.
+    // In a page there are no files beside it, what the options say counts as written, and what was
+    // dropped must not travel.
     let is_changed = !options.files.is_empty()
+        || !file.dropped.is_empty()
         || options.release.is_some()
         || options.until.is_some()
         || !options.controller_manager_flags.is_empty();

@@ -283,7 +283,7 @@ test("a wrong value of an option is said of that option, and ends with 2", async
     [["help", "nope"], /^error: there is no command `nope`/],
     [
       ["report", cluster, "--pairs", "nodes"],
-      /^error: --pairs: `nodes` is not .*did you mean `node`/,
+      /^error: --pairs: expected one of node, zone, .*, found `nodes`/,
     ],
     [["explain", "--taint", "a:NoExecute", "cluster.yaml"], /^error: explain: it reads no file/],
   ];

@@ -81,7 +81,9 @@ test("commands: each line runs", async () => {
     .flatMap((text) => text.split("\n"))
     .filter((line) => line.startsWith("npx taintlab"));
   assert.equal(lines.length, 4);
-  const cluster = `apiVersion: v1\nkind: Node\nmetadata: {name: worker-1}\n`;
+  const pod = "kind: Pod\nmetadata: {name: a}\nspec: {nodeName: worker-1}\n";
+  const node = "kind: Node\nmetadata: {name: worker-1}\n";
+  const cluster = `apiVersion: v1\n${node}---\napiVersion: v1\n${pod}`;
   const scenario = `apiVersion: taintlab/v1\nkind: Scenario\nobjects: {nodes: [{metadata: {name: a}}]}\n`;
   const at = project(folder, "readme-commands", {
     "cluster.yaml": cluster,

@@ -112,7 +112,23 @@ export function keyboard(page) {
     node: select("node"),
     pod: select("pod"),
     async press(control) {
-      await untilFocused(page, "Tab", control);
+      // Tabs, and the rows of the log, are one stop each: the arrow keys lead on from there.
+      const group = await control.evaluate((element) => {
+        if (element.closest("[role=tablist]")) return "tabs";
+        return element.closest("[data-testid=log] .rows") ? "rows" : undefined;
+      });
+      if (group === "tabs") {
+        const stop = control.locator("xpath=..").locator('[role="tab"][tabindex="0"]');
+        await untilFocused(page, "Tab", stop);
+        await untilFocused(page, "ArrowRight", control);
+      } else if (group === "rows") {
+        const rows = page.getByTestId("log").locator(".rows");
+        await untilFocused(page, "Tab", rows.locator('.ev[tabindex="0"]'));
+        await page.keyboard.press("Home");
+        await untilFocused(page, "ArrowDown", control);
+      } else {
+        await untilFocused(page, "Tab", control);
+      }
       await page.keyboard.press("Enter");
     },
     async pick(entry) {

@@ -22,7 +22,7 @@ const OLD_KEY: &str = "taintlab.session";
 /// Where it kept what it could not read.
 const OLD_BROKEN_KEY: &str = "taintlab.session.broken";
 /// With a longer beginning than this, a session that is restored says so at once.
-const LONG: usize = 1 << 20;
+const LONG: usize = 1 << 18;
 /// Storing waits until the user has paused for so long, in milliseconds.
 const SAVE_AFTER: u32 = 400;
 
