@@ -98,8 +98,8 @@ playgroundTest(
     await findings.locator("li").first().waitFor();
     // On a phone only what is in them scrolls: YAML, and tables.
     await page.setViewportSize({ width: 360, height: 800 });
-    await findings.locator("summary").first().click();
-    await findings.locator("pre").first().waitFor();
+    await findings.locator("details:has(> pre) > summary").first().click();
+    await findings.locator("details[open] > pre").first().waitFor();
     const [wide, room] = await findings.evaluate((list) => [list.scrollWidth, list.clientWidth]);
     assert.ok(wide <= room && room < 360, `${wide} pixels in ${room}`);
     await page.setViewportSize({ width: 1280, height: 720 });

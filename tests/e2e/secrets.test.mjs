@@ -223,6 +223,7 @@ playgroundTest(
       await page.evaluate(() => JSON.parse(localStorage.getItem("taintlab.console"))),
       ["kubectl get nodes"],
     );
+    await page.keyboard.press("k");
     await type("kubectl get pods,nodes -o yaml");
     await type("kubectl describe pods");
     clean(await page.getByTestId("console-output").getByTestId("output").last().innerText(), "console");

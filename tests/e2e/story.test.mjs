@@ -181,6 +181,8 @@ playgroundTest(
     await page.getByTestId("board").locator('[data-node="worker-1"] > .name').click();
     await page.getByRole("button", { name: "Delete", exact: true }).click();
     await runToEnd(page);
+    // Nodes on which nothing happened are folded.
+    await page.getByTestId("fine").first().click();
     const web = page.locator("[data-pod^='shop/web-']");
     await until(page, async () => assert.equal(await web.count(), 4));
     assert.equal(await page.locator("[data-node=worker-1]").count(), 0);

@@ -513,6 +513,8 @@ impl Lanes {
     fn grid(&self, ctx: &Context<Self>) -> Html {
         let (props, link) = (ctx.props(), ctx.link());
         let window = &props.view.window;
+        // A grid has rows; without any this is a region with a sentence.
+        let any = window.total > 0;
         let height = ROW * window.total.saturating_sub(window.pinned);
         let [(pins, _), (others, _)] = &self.groups;
         let active = props.view.window.rows.iter().any(|row| row.place == props.view.cursor);
@@ -533,20 +535,22 @@ impl Lanes {
                         { flags(props) }
                     </div>
                 </div>
-                <div class="lrows" ref={self.rows.clone()} role="grid" tabindex="0"
-                    aria-label="Lanes" aria-rowcount={window.total.to_string()} aria-colcount="2"
+                <div class="lrows" ref={self.rows.clone()} tabindex="0" aria-label="Lanes"
+                    role={if any { "grid" } else { "region" }}
+                    aria-rowcount={any.then(|| window.total.to_string())}
+                    aria-colcount={any.then_some("2")}
                     aria-activedescendant={active.then(|| format!("lane-{}", props.view.cursor))}
                     onscroll={link.callback(|_: Event| Act::Scrolled)}
                     onclick={link.callback(Act::Click)}
                     data-testid={TestId::LanesRows}>
-                    if window.total == 0 {
+                    if !any {
                         <p class="nothing">{ nothing(props) }</p>
                     }
                     if window.pinned > 0 {
                         <div class="lpins" role="rowgroup" ref={pins.clone()}
                             style={format!("height:{}px", ROW * window.pinned)}></div>
                     }
-                    <div class="lspace" role="rowgroup" ref={others.clone()}
+                    <div class="lspace" role={any.then_some("rowgroup")} ref={others.clone()}
                         style={format!("height:{height}px")}></div>
                 </div>
                 <div class="lines" aria-hidden="true">{ self.lines(props) }</div>
