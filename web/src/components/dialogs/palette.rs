@@ -109,6 +109,9 @@ fn found(commands: &[Command], typed: &str) -> (Vec<Command>, usize) {
         words.iter().all(|word| text.contains(word))
     };
     let mut found: Vec<Command> = commands.iter().filter(has_all).cloned().collect();
+    // The command that was typed in full comes before those that merely have its words.
+    let typed_whole = words.join(" ");
+    found.sort_by_key(|row| !row.words.to_lowercase().starts_with(&typed_whole));
     if found.is_empty() {
         let entries: Vec<_> = commands.iter().map(|row| vec![(1.0, &*row.words)]).collect();
         let places = search::ranked(typed, &entries).into_iter();
