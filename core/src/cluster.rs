@@ -13,6 +13,7 @@ pub use self::volumes::Volumes;
 use crate::api::{
     Node, NodeName, Pod, PodDisruptionBudget, PodKey, Workload, WorkloadKey, WorkloadKind,
 };
+use crate::order::Ordered;
 
 /// What a controller reads, as from the cache of an informer.
 pub trait Lister {
@@ -185,7 +186,7 @@ impl Cluster {
         let own = self.owned_pods(key).pods.iter();
         let children = self.workloads_owned_by(key);
         let children = children.flat_map(|child| self.owned_pods(child).pods.iter());
-        own.chain(children).cloned().collect()
+        own.chain(children).cloned().ordered_set()
     }
 
     /// How many pods of a workload are ready, those of its ReplicaSets included.

@@ -82,6 +82,7 @@ pub mod event;
 pub mod eviction_timeline;
 pub mod kubelet;
 pub mod lanes;
+pub mod order;
 mod plural;
 pub mod pod_state;
 pub mod policy;

@@ -52,6 +52,7 @@ pub use self::verdict::{FailureTotal, FindingGroup};
 use crate::api::{ConditionStatus, Node, NodeName, ObjectMeta, PodKey, WorkloadKey, is_default};
 use crate::kubelet::heartbeat::hash;
 use crate::lanes::Lanes;
+use crate::order::{Order, Ordered};
 use crate::scenario::{Ended, MOST_MOMENTS, NodeGroup, Player, Scenario, ScenarioError};
 use crate::simulator::Simulator;
 use crate::time::{Span, Time, Timestamp};
@@ -327,7 +328,7 @@ impl Outline {
     /// Those of which no pod was ready before anything failed, although they ask for some.
     fn down_already(&self) -> BTreeSet<&ReportSubject> {
         let down = self.short_already.iter().filter(|it| it.ready == 0);
-        down.map(|it| &it.subject).collect()
+        down.map(|it| &it.subject).ordered_set()
     }
 }
 
@@ -359,7 +360,7 @@ impl ClusterIdentity {
             .chain(workloads)
             .map(|(kind, ObjectMeta { namespace, name, uid, .. })| [kind, namespace, name, uid])
             .collect();
-        names.sort_unstable();
+        names.order();
         let bytes = names.iter().flatten().flat_map(|text| text.bytes().chain([0]));
         let title = if about.title.is_empty() { &about.name } else { &about.title };
         let since = options.after.unwrap_or_default();
@@ -615,7 +616,7 @@ fn runs(outline: &Outline) -> Vec<Run> {
     let domains = outline.domains.iter().enumerate();
     let mut domains: Vec<(usize, &Domain)> =
         domains.filter(|(_, domain)| domain.same_nodes_as.is_none()).collect();
-    domains.sort_by_key(|(_, domain)| Reverse(domain.nodes.len()));
+    domains.order_by_key(|(_, domain)| Reverse(domain.nodes.len()));
     let mut runs = Vec::new();
     for seed in 1..=outline.options.seeds {
         for fault in &outline.options.faults {
@@ -663,7 +664,7 @@ fn check(options: &ReportOptions) -> Result<(), ReportError> {
         fault.check().map_err(|message| ReportError::Option { name: "faults", message })?;
     }
     let mut faults: Vec<String> = options.faults.iter().map(ToString::to_string).collect();
-    faults.sort();
+    faults.order();
     if let Some([first, _]) = faults.array_windows::<2>().find(|[one, other]| one == other) {
         return wrong("faults", format!("`{first}` is given twice"));
     }

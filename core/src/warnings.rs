@@ -33,6 +33,7 @@ use crate::api::{Node, NodeName, PodKey};
 use crate::cluster::Cluster;
 use crate::controllers::node_lifecycle::NodeLifecycleConfig;
 use crate::kubelet::NodeShutdownConfig;
+use crate::order::Order;
 use crate::protocol::zone::ZoneKey;
 use crate::release::{FeatureGate, KubernetesRelease};
 use crate::simulator::{NodeView, Simulator, SimulatorConfig};
@@ -306,7 +307,7 @@ async fn find<'c>(
     shutdown::look(&groups, &settings, shutdown, &mut found).await;
     volumes::look(cluster, &groups, &settings, &mut found).await;
     // A stable sort: within one kind the order of the objects stays.
-    found.sort_by_key(|warning| (warning.severity, warning.code));
+    found.order_by_key(|warning| (warning.severity, warning.code));
     found
 }
 

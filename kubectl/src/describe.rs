@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use taintlab_core::api::{Pod, PodKey, Quantity, pod_claims};
+use taintlab_core::order::Order;
 use taintlab_core::time::Time;
 
 use crate::arguments::{TypeAlone, select, types_of};
@@ -242,7 +243,7 @@ impl Page {
             return self.field("Events", "<none>");
         }
         let mut events: Vec<&Value> = events.iter().collect();
-        events.sort_by_key(|event| time_at(event, "/lastTimestamp"));
+        events.order_by_key(|event| time_at(event, "/lastTimestamp"));
         self.line("Events:\n  Type\tReason\tAge\tFrom\tMessage");
         self.line("  ----\t------\t----\t----\t-------");
         for event in events {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use taintlab_core::api::PodKey;
 use taintlab_core::event::{EventKind, ObjectReference, RecordedEvent};
+use taintlab_core::order::Order;
 use taintlab_core::time::Timestamp;
 
 use crate::objects::{Object, text};
@@ -164,7 +165,7 @@ pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
     let numbered = found.iter().zip(1_u64..);
     let mut values: Vec<Value> =
         numbered.map(|(recorded, number)| value(session, recorded, number)).collect();
-    values.sort_by_cached_key(|event| {
+    values.order_by_cached_key(|event| {
         let of = |path| text(event, path).to_owned();
         (of("/metadata/namespace"), of("/metadata/name"))
     });

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use taintlab_core::api::{Pod, default_pod};
+use taintlab_core::order::Order;
 
 use crate::arguments::{Selection, TypeAlone, select, types_of};
 use crate::failure::Failure;
@@ -111,7 +112,7 @@ fn sort(objects: &mut [Object], field: &str) -> Result<(), Failure> {
     if !keyed.is_empty() && keyed.iter().all(|((_, text), _)| text.is_none()) {
         return Err(Failure::plain(format!("couldn't find any field with path {field:?}")));
     }
-    keyed.sort_by(|((left, left_text), _), ((right, right_text), _)| match (left, right) {
+    keyed.order_by(|((left, left_text), _), ((right, right_text), _)| match (left, right) {
         (Some(left), Some(right)) => left.total_cmp(right),
         _ => left_text.cmp(right_text),
     });

@@ -14,6 +14,7 @@ use taintlab_core::api::{
 use taintlab_core::cluster::Volumes;
 use taintlab_core::controllers::node_ttl::node_ttl;
 use taintlab_core::kubelet::pod_status::pod_as_served;
+use taintlab_core::order::{Order, Ordered};
 use taintlab_core::simulator::priority_classes;
 use taintlab_core::time::Time;
 
@@ -143,7 +144,7 @@ pub(crate) fn time_at(value: &Value, pointer: &str) -> Option<Time> {
 pub(crate) fn string_map(value: Option<&Value>) -> BTreeMap<String, String> {
     let map = value.and_then(Value::as_object);
     let pairs = map.into_iter().flatten();
-    pairs.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
+    pairs.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).ordered_map()
 }
 
 /// Volumes, claims, classes or attachments with what the API server fills in.
@@ -286,7 +287,7 @@ impl Session<'_> {
     /// All namespaces: those that each cluster has, and those of the objects.
     pub(crate) fn namespaces(&self) -> BTreeSet<String> {
         let always = ["default", "kube-node-lease", "kube-public", "kube-system"];
-        let mut names: BTreeSet<String> = always.into_iter().map(str::to_owned).collect();
+        let mut names: BTreeSet<String> = always.into_iter().map(str::to_owned).ordered_set();
         let mut last = "";
         for (key, _) in self.simulator().cluster().pods() {
             // Pods come in the order of their namespaces.
@@ -376,7 +377,7 @@ impl Session<'_> {
     fn priority_classes(&self) -> Vec<Value> {
         let created = self.simulator().config().start;
         let mut classes = priority_classes(self.simulator()).to_vec();
-        classes.sort_by(|one, other| one.metadata.name.cmp(&other.metadata.name));
+        classes.order_by(|one, other| one.metadata.name.cmp(&other.metadata.name));
         let object = |mut class: PriorityClass| {
             class.metadata.creation_timestamp.get_or_insert(created);
             if class.preemption_policy.is_empty() {

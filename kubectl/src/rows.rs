@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use taintlab_core::api::{Node, Pod};
 use taintlab_core::kubelet::pod_columns::PodColumns;
+use taintlab_core::order::Ordered;
 
 use crate::describe::{amount, storage};
 use crate::objects::{Object, number, string_map, text, time_at};
@@ -169,7 +170,7 @@ pub(crate) fn node_roles(node: &Node) -> String {
             None => (key == "kubernetes.io/role").then_some(value.as_str()),
         })
         .filter(|role| !role.is_empty())
-        .collect();
+        .ordered_set();
     or(&roles.into_iter().collect::<Vec<_>>().join(","), "<none>").to_owned()
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use taintlab_core::api::{LabelSelector, Requirement, SelectorOperator};
+use taintlab_core::order::Order;
 
 use crate::failure::Failure;
 use crate::objects::{string_map, text};
@@ -131,7 +132,7 @@ pub(crate) fn selector_text(selector: Option<&Value>) -> String {
         let values = expression.get("values").and_then(Value::as_array);
         let mut values: Vec<&str> =
             values.into_iter().flatten().filter_map(Value::as_str).collect();
-        values.sort_unstable();
+        values.order();
         let values = values.join(",");
         let term = match text(expression, "/operator") {
             "In" => format!("{key} in ({values})"),
@@ -141,7 +142,7 @@ pub(crate) fn selector_text(selector: Option<&Value>) -> String {
         };
         terms.push((key.to_owned(), term));
     }
-    terms.sort_by(|(left, _), (right, _)| left.cmp(right));
+    terms.order_by(|(left, _), (right, _)| left.cmp(right));
     let terms: Vec<String> = terms.into_iter().map(|(_, term)| term).collect();
     terms.join(",")
 }

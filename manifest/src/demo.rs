@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use taintlab_core::eviction_timeline::time_budget::{Term, TermKind, TimeBudget};
 use taintlab_core::lanes::Lanes;
+use taintlab_core::order::Order;
 use taintlab_core::scenario::{Scenario, ScenarioError, ScenarioRun};
 use taintlab_core::simulator::Simulator;
 use taintlab_core::time::Timestamp;
@@ -105,7 +106,7 @@ impl Demo {
         if !options.steps.is_empty() {
             scenario.clear_expectations();
             scenario.steps.extend(options.steps.iter().cloned());
-            scenario.steps.sort_by_key(|step| step.at);
+            scenario.steps.order_by_key(|step| step.at);
             scenario.until = None;
             text = write_scenario(&scenario);
         }

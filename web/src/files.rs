@@ -7,6 +7,7 @@ use serde_json::{json, to_value};
 use taintlab_core::api::{Node, Pod};
 use taintlab_core::command::Command;
 use taintlab_core::lanes::{Lane, LaneSubject, Lanes};
+use taintlab_core::order::Order;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::{Expectation, Scenario, ScenarioMetadata, Step};
 use taintlab_core::slices::at_once;
@@ -307,7 +308,7 @@ fn with_edits(mut scenario: Scenario, edits: &[Rc<Edit>]) -> Scenario {
         };
         scenario.steps.extend(edit.commands.iter().map(step));
     }
-    scenario.steps.sort_by_key(|step| step.at);
+    scenario.steps.order_by_key(|step| step.at);
     scenario
 }
 

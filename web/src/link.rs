@@ -28,6 +28,7 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use taintlab_core::order::Order;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::{Bookmark, Scenario};
 use taintlab_core::slices::pause;
@@ -499,7 +500,7 @@ impl Parsed {
         };
         redact_commands(e.iter_mut().flat_map(|edit| &mut edit.commands))
             .map_err(|error| error.to_string())?;
-        e.sort_by_key(|edit| edit.at);
+        e.order_by_key(|edit| edit.at);
         let begun = Session::begin_resume(start, e, clear.at);
         let (session, way) = begun.map_err(|error| error.to_string())?;
         let selection = Selection::parse(&clear.selection);

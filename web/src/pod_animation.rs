@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use js_sys::{Array, Function, Object, Reflect};
 use taintlab_core::api::PodKey;
+use taintlab_core::order::Ordered;
 use taintlab_core::pod_state::{PodState, PodVerdict};
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::Element;
@@ -81,7 +82,7 @@ impl PodAnimation {
 fn pods(board: &Board) -> BTreeMap<PodKey, Rc<PodView>> {
     let nodes = board.zones.iter().flat_map(|zone| &zone.nodes);
     let pods = nodes.flat_map(|node| &node.pods).chain(&board.pending);
-    pods.map(|pod| (pod.key.clone(), pod.clone())).collect()
+    pods.map(|pod| (pod.key.clone(), pod.clone())).ordered_map()
 }
 
 /// Whether a pod that was there has been deleted since.

@@ -38,6 +38,7 @@ use taintlab_core::command::{Command, CommandError};
 use taintlab_core::event::TimeoutReason;
 use taintlab_core::eviction_timeline::time_budget::TimeBudget;
 use taintlab_core::lanes::LaneRecorder;
+use taintlab_core::order::Order;
 use taintlab_core::scenario::{self, Bookmark, Objects, Player, Scenario, ScenarioError};
 use taintlab_core::simulator::{Differences, Forecast, Simulator, SimulatorSnapshot};
 use taintlab_core::slices::at_once;
@@ -535,7 +536,7 @@ impl Session {
     /// Sets the bookmarks, which change nothing else; undo brings the old ones back.
     pub(crate) fn set_bookmarks(&mut self, mut bookmarks: Vec<Bookmark>) {
         self.history.record(self.timeline.clone(), self.now());
-        bookmarks.sort_by_key(|bookmark| bookmark.at);
+        bookmarks.order_by_key(|bookmark| bookmark.at);
         Rc::make_mut(&mut self.timeline.start).bookmarks = bookmarks;
     }
 

@@ -13,6 +13,7 @@ use web_sys::{IdbDatabase, IdbRequest, IdbTransaction, IdbTransactionMode};
 
 use crate::browser;
 use crate::protocol::StartText;
+use taintlab_core::order::Order;
 
 const DATABASE: &str = "taintlab";
 const ENTRIES: &str = "sessions";
@@ -264,7 +265,7 @@ async fn entries(transaction: &IdbTransaction) -> Result<Vec<Entry>, Failure> {
     let found: Array = found.unchecked_into();
     let entry = |text: JsValue| serde_json::from_str(&text.as_string()?).ok();
     let mut entries: Vec<Entry> = found.iter().filter_map(entry).collect();
-    entries.sort_by(|a, b| b.changed.cmp(&a.changed).then_with(|| a.id.cmp(&b.id)));
+    entries.order_by(|a, b| b.changed.cmp(&a.changed).then_with(|| a.id.cmp(&b.id)));
     Ok(entries)
 }
 

@@ -11,6 +11,7 @@ use super::{
     ApiVersion, Fields, Kind, NodeSelectorTerm, ObjectMeta, Pod, PodKey, TypeName, claim_names,
     is_default, nullable,
 };
+use crate::order::Order;
 
 /// Marks [`PersistentVolume`] as `v1`, `PersistentVolume`.
 pub enum PersistentVolumeKind {}
@@ -396,7 +397,7 @@ pub fn pod_claims(pod: &Pod) -> Vec<PodKey> {
     let names = claim_names(pod).unwrap_or_default();
     let mut claims: Vec<PodKey> =
         names.iter().map(|name| PodKey::new(&pod.metadata.namespace, name)).collect();
-    claims.sort_unstable();
+    claims.order();
     claims.dedup();
     claims
 }

@@ -10,6 +10,7 @@ use core::time::Duration;
 use super::{Context, Controller, WorkTicket};
 use crate::api::{ConditionStatus, Node, NodeName, Pod, PodKey, TaintEffect, pod_claims};
 use crate::cluster::{Change, Cluster, VolumeChange, Volumes};
+use crate::order::Ordered;
 use crate::protocol::{ObjectReference, RecordedEvent, RequestId, TimeoutReason};
 use crate::queue::timer_queue::{TimerId, TimerQueue};
 use crate::queue::work_queue::NumberedWorkQueue;
@@ -240,7 +241,7 @@ impl AttachDetachController {
     fn attach_where_wanted(&mut self, volumes: &Volumes, volume: &str, attached: &[NodeName]) {
         let Some(object) = volumes.persistent_volume(volume) else { return };
         let wanted: BTreeSet<NodeName> =
-            self.users.get(volume).into_iter().flat_map(BTreeMap::values).cloned().collect();
+            self.users.get(volume).into_iter().flat_map(BTreeMap::values).cloned().ordered_set();
         for node in wanted.into_iter().filter(|node| !attached.contains(node)) {
             let here = (volume.to_string(), node.clone());
             if object.is_exclusive() && !attached.is_empty() {

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::{Context, Controller, WorkTicket};
 use crate::api::{ConditionStatus, Node, NodeName, Pod, PodKey, is_default};
 use crate::cluster::{Change, Cluster};
+use crate::order::Order;
 use crate::policy::scheduling::{SchedulerConfig, SchedulingError, Snapshot};
 use crate::policy::validation::{validate_labels, validate_node_name, validate_node_taints};
 use crate::protocol::{ObjectReference, RecordedEvent, RequestId, TimeoutReason};
@@ -257,7 +258,7 @@ impl Autoscaler {
         };
         let waiting = self.waiting.iter().filter_map(|key| context.cluster.get_pod(key)).cloned();
         let (mut old, young): (Vec<_>, Vec<_>) = waiting.partition(is_old);
-        old.sort_by_key(|pod| pod.metadata.creation_timestamp.map(|time| time.unix_seconds()));
+        old.order_by_key(|pod| pod.metadata.creation_timestamp.map(|time| time.unix_seconds()));
         // What cannot be read, the scheduler has refused already.
         let grew = self.scale_up(context, old).unwrap_or(false);
         if grew || !young.is_empty() {

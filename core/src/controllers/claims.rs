@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use crate::api::{LabelSelector, Pod, PodKey, Workload, WorkloadKey, WorkloadKind};
 use crate::cluster::{Change, Cluster};
+use crate::order::{Order, Ordered};
 
 /// What has to be known to tell which pods are to be released without looking at all of them.
 #[derive(Clone, Debug)]
@@ -55,7 +56,7 @@ impl Claims {
                     let owned = cluster.owned_pods(key).pods.iter();
                     let others = owned
                         .filter(|pod| cluster.get_pod(pod).is_some_and(|pod| !selects(new, pod)));
-                    let others: BTreeSet<PodKey> = others.cloned().collect();
+                    let others: BTreeSet<PodKey> = others.cloned().ordered_set();
                     self.mismatched.remove(key);
                     if !others.is_empty() {
                         self.mismatched.insert(key.clone(), others);
@@ -135,7 +136,7 @@ impl Claimed {
             .filter_map(|pod| cluster.get_pod(pod))
             .collect();
         if !self.adopted.is_empty() {
-            pods.sort_by_key(|pod| pod.key());
+            pods.order_by_key(|pod| pod.key());
         }
         pods
     }

@@ -22,6 +22,7 @@ use crate::api::{
     TaintEffect, Toleration, Workload, WorkloadKey, WorkloadKind,
 };
 use crate::cluster::{Change, Cluster};
+use crate::order::Order;
 use crate::policy::admission::{Addition, add_daemon_pod_tolerations};
 use crate::policy::matching::find_matching_untolerated_taint;
 use crate::release::KubernetesRelease;
@@ -330,7 +331,7 @@ impl DaemonSetController {
                 pods.push(pod.as_ref());
             }
         }
-        pods.sort_by_key(|pod| {
+        pods.order_by_key(|pod| {
             let created = pod.metadata.creation_timestamp.map(|time| time.unix_seconds());
             (pod.spec.node_name.is_empty(), created, &pod.metadata.name)
         });

@@ -18,6 +18,7 @@ use super::workload::{HASH_LABEL, Reconcile, Reconciler, comparable, template_ch
 use super::{Context, names};
 use crate::api::{Pod, Workload, WorkloadKey, WorkloadKind};
 use crate::cluster::{Change, Cluster};
+use crate::order::Order;
 use crate::protocol::TimeoutReason;
 use crate::release::KubernetesRelease;
 use crate::time::Timestamp;
@@ -177,7 +178,7 @@ fn is_deployment(key: &WorkloadKey) -> bool {
 fn sets_of(cluster: &Cluster, key: &WorkloadKey) -> Vec<Set> {
     let sets = cluster.workloads_owned_by(key).filter_map(|set| cluster.get_workload(set));
     let mut sets: Vec<Set> = sets.map(|set| Set::new(set.clone())).collect();
-    sets.sort_by_key(Set::age);
+    sets.order_by_key(Set::age);
     sets
 }
 

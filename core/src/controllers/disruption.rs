@@ -18,6 +18,7 @@ use crate::api::{
     WorkloadKey, WorkloadKind,
 };
 use crate::cluster::{Change, Cluster};
+use crate::order::Ordered;
 use crate::policy::eviction::budget_selector;
 use crate::protocol::{ObjectReference, RecordedEvent, RequestId, TimeoutReason};
 use crate::queue::timer_queue::{TimerId, TimerQueue};
@@ -130,7 +131,7 @@ impl DisruptionController {
         let cluster = context.cluster;
         let pods = cluster.pods_of_workload(key);
         let pods = pods.iter().filter_map(|pod| cluster.get_pod(pod));
-        let budgets: BTreeSet<PodKey> = pods.flat_map(|pod| self.budgets.of(pod)).collect();
+        let budgets: BTreeSet<PodKey> = pods.flat_map(|pod| self.budgets.of(pod)).ordered_set();
         for budget in budgets {
             self.queue.push(context.sequence, budget);
         }
@@ -236,7 +237,7 @@ impl DisruptionController {
         let namespace = budget.key();
         let scale =
             |owner: Option<&OwnerReference>| scale_of(cluster, namespace.namespace(), owner?).ok();
-        let scales: Option<BTreeMap<WorkloadKey, i64>> = covered.owners().map(scale).collect();
+        let scales: Option<BTreeMap<WorkloadKey, i64>> = covered.owners().map(scale).ordered_map();
         if let Some(scales) = scales {
             return Ok(scales.into_values().fold(0, i64::saturating_add));
         }

@@ -15,6 +15,7 @@ use crate::api::{
     PersistentVolumeSpec, PodKey, StorageClass, VolumeStatus, pod_claims,
 };
 use crate::cluster::{Change, Cluster, VolumeChange, Volumes};
+use crate::order::Ordered;
 use crate::policy::scheduling::{find_matching_volume, is_free_for};
 use crate::protocol::zone::{REGION_LABEL, ZONE_LABEL};
 use crate::protocol::{RequestId, TimeoutReason};
@@ -184,7 +185,7 @@ fn provision(
         Some(node) => zone_of(node),
         None => {
             let zones: BTreeSet<(String, Option<String>)> =
-                cluster.nodes().filter_map(|(_, node)| zone_of(node)).collect();
+                cluster.nodes().filter_map(|(_, node)| zone_of(node)).ordered_set();
             let zones: Vec<_> = zones.into_iter().collect();
             let place = place_of(&claim.metadata.name).checked_rem(zones.len());
             place.and_then(|place| zones.get(place).cloned())

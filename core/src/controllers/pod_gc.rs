@@ -8,6 +8,7 @@ use core::time::Duration;
 use super::{Context, Controller, WorkTicket};
 use crate::api::{ConditionStatus, NodeName, Pod, PodCondition, PodKey, PodPhase, TaintEffect};
 use crate::cluster::{Change, Cluster};
+use crate::order::Order;
 use crate::protocol::{RequestId, TimeoutReason};
 use crate::queue::timer_queue::{TimerId, TimerQueue};
 use crate::release::KubernetesRelease;
@@ -212,7 +213,7 @@ impl PodGcController {
         if surplus > 0 {
             let mut ended: Vec<&PodKey> = self.ended.iter().collect();
             let created = |key: &PodKey| cluster.get_pod(key)?.metadata.creation_timestamp;
-            ended.sort_by_key(|key| (created(key).map(|time| time.unix_seconds()), key.name()));
+            ended.order_by_key(|key| (created(key).map(|time| time.unix_seconds()), key.name()));
             let oldest: Vec<PodKey> = ended.into_iter().take(surplus).cloned().collect();
             for pod in oldest {
                 self.collect_pod(cluster, pod, None);

@@ -15,6 +15,7 @@ use crate::api::{
     WorkloadKey, WorkloadKind,
 };
 use crate::cluster::{Change, Cluster};
+use crate::order::Ordered;
 use crate::release::KubernetesRelease;
 
 /// How many pods a ReplicaSet creates or deletes at once.
@@ -139,7 +140,7 @@ impl ReplicaSetController {
                 let pods = cluster.owned_pods(key).pods.iter();
                 let unlabeled = pods
                     .filter(|pod| cluster.get_pod(pod).is_some_and(|pod| !is_labeled(new, pod)));
-                let unlabeled: BTreeSet<PodKey> = unlabeled.cloned().collect();
+                let unlabeled: BTreeSet<PodKey> = unlabeled.cloned().ordered_set();
                 self.unlabeled.remove(key);
                 if !unlabeled.is_empty() {
                     self.unlabeled.insert(key.clone(), unlabeled);

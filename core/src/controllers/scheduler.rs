@@ -11,6 +11,7 @@ use core::time::Duration;
 use super::{Context, Controller, WorkTicket};
 use crate::api::{Node, NodeName, Pod, PodCondition, PodKey, SchedulingFields, pod_claims};
 use crate::cluster::{Change, Cluster, VolumeChange, Volumes};
+use crate::order::Ordered;
 use crate::policy::scheduling::{
     BudgetOfVictims, Decision, FilterPlugin, Snapshot, preempted_condition, preempted_message,
 };
@@ -684,7 +685,7 @@ fn may_help(old: &Node, new: &Node) -> bool {
     let conditions = |node: &Node| {
         let conditions = node.status.conditions.iter();
         let conditions = conditions.map(|one| (one.type_.clone(), one.status.clone()));
-        conditions.collect::<BTreeMap<_, _>>()
+        conditions.ordered_map()
     };
     let allocatable = |node: &Node| node.status.other.get("allocatable").cloned();
     old.spec.unschedulable && !new.spec.unschedulable

@@ -21,6 +21,7 @@ use crate::api::{
     VolumeStatus, Workload, WorkloadKey, WorkloadKind,
 };
 use crate::cluster::{Change, Cluster};
+use crate::order::Order;
 use crate::release::KubernetesRelease;
 
 /// The label that has the name of the pod.
@@ -258,7 +259,7 @@ impl<'a> Sync<'a> {
             });
             self.status.available_replicas = Some(count(available));
         }
-        condemned.sort_by_key(|(ordinal, _)| *ordinal);
+        condemned.order_by_key(|(ordinal, _)| *ordinal);
         let mut replicas: Vec<Replica<'_>> = (start..end)
             .map(|ordinal| {
                 let pod = found.get(&ordinal).copied();

@@ -18,6 +18,7 @@ use crate::api::{
     PodTemplate, Toleration, Workload, WorkloadKey, WorkloadKind,
 };
 use crate::cluster::{Change, Cluster};
+use crate::order::Order;
 use crate::policy::admission::Addition;
 use crate::protocol::{ObjectReference, RecordedEvent, RequestId, TimeoutReason};
 use crate::queue::timer_queue::{TimerId, TimerQueue};
@@ -576,7 +577,7 @@ pub(super) fn surplus_pods<T: Ord>(
     };
     let mut ranked: Vec<_> =
         pods.iter().map(|pod| (rank(pod), pod.key(), &*pod.spec.node_name)).collect();
-    ranked.sort();
+    ranked.order();
     let Some(preferred) = preferred else {
         return ranked.into_iter().take(number).map(|(_, key, _)| key).collect();
     };

@@ -14,6 +14,7 @@ use super::time_budget::{Cause, Eviction};
 use crate::api::{NodeName, Pod, PodKey, Taint, Toleration, well_known};
 use crate::controllers::node_lifecycle::NodeTaintHistory;
 use crate::controllers::taint_eviction::{Decision, EvictionDecision};
+use crate::order::Order;
 use crate::policy::matching::matching_tolerations;
 use crate::time::Timestamp;
 
@@ -77,7 +78,7 @@ impl EvictionRecords {
         let earlier = self.earlier.iter().filter(|(pod, _)| !self.evictions.contains_key(*pod));
         let earlier = earlier.filter_map(|(pod, evictions)| Some((pod, evictions.last()?)));
         let mut evictions: Vec<_> = self.evictions.iter().chain(earlier).collect();
-        evictions.sort_unstable_by_key(|(pod, _)| *pod);
+        evictions.order_by_key(|(pod, _)| *pod);
         evictions
     }
 

@@ -5,6 +5,7 @@ use core::time::Duration;
 
 use super::time_budget::Moment;
 use crate::controllers::node_lifecycle::NODE_EVICTION_PERIOD;
+use crate::order::Order;
 use crate::release::Requeue;
 
 /// The queue of a zone, as far as it decides who is tainted when.
@@ -34,8 +35,8 @@ impl ZoneQueue {
     pub(crate) fn tokens(&self, queued: &[(Moment, Moment)]) -> Vec<(Moment, Moment)> {
         let mut firsts: Vec<Moment> = queued.iter().map(|(first, _)| *first).collect();
         let mut lasts: Vec<Moment> = queued.iter().map(|(_, last)| *last).collect();
-        firsts.sort_unstable();
-        lasts.sort_unstable();
+        firsts.order();
+        lasts.order();
         let fast = self.tokens_every.0;
         // A token is found by the next tainting pass, and the one after it counts from then.
         let slow = self.tokens_every.1.saturating_add(NODE_EVICTION_PERIOD);

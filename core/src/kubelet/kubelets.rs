@@ -44,6 +44,7 @@ use crate::api::node_condition_type::READY;
 use crate::api::{ConditionStatus, Node, NodeName, Pod, PodKey};
 use crate::cluster::{Change, Cluster, VolumeChange};
 use crate::controllers::{Context, Controller, WorkTicket};
+use crate::order::Order;
 use crate::protocol::zone::{ZoneKey, find_zone};
 use crate::protocol::{
     HeartbeatSchedule, RecordedEvent, RequestId, TimeoutReason, UnreachableCause,
@@ -833,7 +834,7 @@ fn unmark_pod(context: &Context<'_>, name: &NodeName, key: PodKey) -> Option<Kub
 
 fn names(nodes: &[(NodeName, ZoneKey)]) -> Vec<String> {
     let mut names: Vec<String> = nodes.iter().map(|(_, zone)| zone.name()).collect();
-    names.sort();
+    names.order();
     names.dedup();
     names
 }

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::eviction::{ConfigError, KubeletConfiguration, KubeletPod, SYSTEM_CRITICAL_PRIORITY};
 use crate::api::node_condition_type::READY;
 use crate::api::{Pod, PodKey, PodPhase};
+use crate::order::Order;
 use crate::release::{FeatureGate, FeatureGates, GateStage, KubernetesRelease};
 use crate::time::{Span, Time};
 
@@ -175,7 +176,7 @@ impl KubeletConfiguration {
         let listed = self.shutdown_grace_period_by_pod_priority.as_deref().unwrap_or_default();
         if by_priority && !listed.is_empty() {
             let mut periods = listed.to_vec();
-            periods.sort_by_key(|period| period.priority);
+            periods.order_by_key(|period| period.priority);
             return Ok(NodeShutdownConfig { periods });
         }
         let (total, critical) = self.shutdown_periods();

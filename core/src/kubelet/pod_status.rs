@@ -13,6 +13,7 @@ use crate::api::{
     ConditionStatus, ContainerRestarts, Node, Pod, PodCondition, PodPhase, PodResources,
     default_host_ports,
 };
+use crate::order::Order;
 use crate::time::Time;
 
 /// The phase of a pod. One that was never written is what the API server and a kubelet would have
@@ -84,7 +85,7 @@ fn add_restarts(pod: &mut Pod, restarts: ContainerRestarts) {
 }
 
 fn default_status(pod: &mut Pod, node: Option<&Node>) {
-    pod.status.conditions.sort_by_key(|condition| place(&condition.type_));
+    pod.status.conditions.order_by_key(|condition| place(&condition.type_));
     let scheduled = since(pod, "PodScheduled").or(pod.metadata.creation_timestamp);
     let started = since(pod, "ContainersReady").or_else(|| since(pod, "Ready")).or(scheduled);
     let has_started = pod.status.phase != PodPhase::Pending;

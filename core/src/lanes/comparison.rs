@@ -10,6 +10,7 @@ use super::{LaneRecorder, LaneState, LaneSubject, Segment};
 use crate::api::{NodeName, PodKey, WorkloadKey};
 use crate::event::{Event, EventKind, RequestResult, RequestVerb};
 use crate::kubelet::EvictionManagerReport;
+use crate::order::Ordered;
 use crate::pod_state::{PodHealth, PodVerdict};
 use crate::simulator::{Availability, Gap, Simulator};
 use crate::time::{Span, Timestamp};
@@ -87,7 +88,7 @@ impl Comparison {
         let until = a.simulator.now().min(b.simulator.now());
         let mut subjects = Vec::new();
         let mut first: Option<(Timestamp, u8, LaneSubject)> = None;
-        let all: BTreeSet<_> = a.recorder.subjects().chain(b.recorder.subjects()).collect();
+        let all: BTreeSet<_> = a.recorder.subjects().chain(b.recorder.subjects()).ordered_set();
         for subject in all {
             let Some(at) = parts_at(runs, subject, until) else { continue };
             let key = (at, rank(subject), subject.clone());
@@ -308,7 +309,7 @@ fn evictions(run: Run<'_>) -> BTreeMap<PodKey, Timestamp> {
 fn downtimes(simulator: &Simulator) -> BTreeMap<WorkloadKey, Downtime> {
     let all = simulator.cluster().workloads().filter(|(_, workload)| workload.owner().is_none());
     all.filter_map(|(key, _)| Some((key.clone(), Downtime::of(&simulator.availability(key)?))))
-        .collect()
+        .ordered_map()
 }
 
 impl Downtime {
@@ -329,7 +330,7 @@ impl<'a> Look<'a> {
 
 /// What two maps say of each key of one of them.
 fn both<K: Ord + Clone, V: Clone>(maps: [BTreeMap<K, V>; 2]) -> Vec<(K, [Option<V>; 2])> {
-    let keys: BTreeSet<&K> = maps.iter().flat_map(BTreeMap::keys).collect();
+    let keys: BTreeSet<&K> = maps.iter().flat_map(BTreeMap::keys).ordered_set();
     let of = |key: &K| maps.each_ref().map(|map| map.get(key).cloned());
     keys.into_iter().map(|key| (key.clone(), of(key))).collect()
 }

@@ -9,6 +9,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use slab::Slab;
 
+use crate::order::Ordered;
 use crate::time::Timestamp;
 
 /// A piece of work and its times. Mirrors `tainteviction.TimedWorker`.
@@ -216,13 +217,13 @@ impl<K: Clone + Eq + Hash + Ord> TimedWorkerQueue<K> {
     /// The work of all keys, in the order of keys. Entries that are `nil` are left out.
     #[must_use]
     pub fn pending(&self) -> BTreeMap<&K, TimedWorker> {
-        self.entries().filter_map(|slot| Some((&slot.key, slot.worker?))).collect()
+        self.entries().filter_map(|slot| Some((&slot.key, slot.worker?))).ordered_map()
     }
 
     /// The keys whose entry is `nil`, in their order.
     #[must_use]
     pub fn nil_keys(&self) -> BTreeSet<&K> {
-        self.entries().filter(|slot| slot.worker.is_none()).map(|slot| &slot.key).collect()
+        self.entries().filter(|slot| slot.worker.is_none()).map(|slot| &slot.key).ordered_set()
     }
 
     /// How many keys have an entry.

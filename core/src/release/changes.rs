@@ -8,6 +8,7 @@ use super::{
     KubernetesRelease, disruption, feature_gates, jobs, kubectl, kubelet, node_lifecycle,
     scheduling, taint_eviction, workloads,
 };
+use crate::order::Order;
 
 /// How it is known that a rule changed with a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +75,7 @@ impl Change {
     pub fn all() -> impl Iterator<Item = (&'static str, Vec<Self>)> {
         SUBJECTS.into_iter().map(|(subject, lists)| {
             let mut changes = lists.concat();
-            changes.sort_by_key(|change| change.since);
+            changes.order_by_key(|change| change.since);
             (subject, changes)
         })
     }

@@ -17,6 +17,7 @@ use super::{
     ReportSubject, Run, RunResult, WorkloadRun, ZoneStep, rows, text,
 };
 use crate::api::{NodeName, Pod, Taint, TaintEffect, WorkloadKey, WorkloadKind, well_known};
+use crate::order::{Order, Ordered};
 use crate::plural::count;
 use crate::policy::matching::tolerates;
 use crate::simulator::Simulator;
@@ -173,7 +174,7 @@ pub struct Spread {
 
 impl Spread {
     fn of(mut times: Vec<Millis>) -> Option<Self> {
-        times.sort_unstable();
+        times.order();
         let rank = |percent: usize| {
             let rank = (times.len() * percent).div_ceil(100).max(1);
             times.get(rank - 1).copied()
@@ -333,7 +334,7 @@ fn harm(figures: &WorkloadRun) -> Millis {
 
 /// The harm of a run to each workload that it harms.
 fn harms(result: &RunResult) -> BTreeMap<&ReportSubject, Millis> {
-    result.workloads.iter().map(|figures| (&figures.subject, harm(figures))).collect()
+    result.workloads.iter().map(|figures| (&figures.subject, harm(figures))).ordered_map()
 }
 
 /// Puts results together, in whatever order they come. Runs that were not made are missing, and
@@ -360,7 +361,7 @@ pub fn report(outline: &Outline, results: &[RunResult]) -> Result<Report, Report
             return Err(ReportError::Results(message));
         }
     }
-    let planned: BTreeSet<Run> = super::runs(outline).into_iter().collect();
+    let planned: BTreeSet<Run> = super::runs(outline).into_iter().ordered_set();
     let made = || by_run.iter().filter(|(run, _)| planned.contains(**run)).map(|(_, it)| *it);
     let cells = cells(outline, made());
     let scores = scores(outline, &cells, made().next().is_some());
@@ -397,7 +398,7 @@ pub fn report(outline: &Outline, results: &[RunResult]) -> Result<Report, Report
 
 /// The runs of failures that count.
 fn counted(outline: &Outline, planned: &BTreeSet<Run>) -> BTreeSet<Run> {
-    planned.iter().filter(|run| outline.counts(run.domain)).cloned().collect()
+    planned.iter().filter(|run| outline.counts(run.domain)).cloned().ordered_set()
 }
 
 fn summary(result: &RunResult) -> RunSummary {
@@ -519,7 +520,7 @@ fn scores(outline: &Outline, cells: &[Cell], any: bool) -> Vec<WorkloadScore> {
     };
     let mut scores: Vec<WorkloadScore> = outline.subjects.iter().map(score).collect();
     // The worst first; of equals the one that loses more.
-    scores.sort_by_cached_key(|it| {
+    scores.order_by_cached_key(|it| {
         let harm = worst.get(&it.subject).map_or(Millis(0), |(_, cell)| cell.harm);
         // What has no score was not run, or was down before: nobody has to look at it first.
         (it.score.unwrap_or(u32::MAX), Reverse(harm), it.subject.clone())
@@ -570,7 +571,7 @@ fn found<'a>(
         drains.entry(finding.why.clone()).or_insert(finding);
     }
     findings.extend(drains.into_values());
-    findings.sort_by(|one, other| {
+    findings.order_by(|one, other| {
         other.harm.cmp(&one.harm).then_with(|| one.subject.cmp(&other.subject))
     });
     findings
@@ -741,14 +742,14 @@ impl Finding {
             }
         }
         // What helps all together most, of equals this workload.
-        effects.sort_by_key(|effect| {
+        effects.order_by_key(|effect| {
             let OverAll { before, after, .. } = &effect.over_all;
             (!effect.helps, i128::from(after.0) - i128::from(before.0), effect.harm)
         });
         if false_alarms.iter().all(|alarm| alarm.seconds.is_none()) {
             false_alarms.clear();
         }
-        false_alarms.sort_by_key(|alarm| (alarm.outage, alarm.seconds));
+        false_alarms.order_by_key(|alarm| (alarm.outage, alarm.seconds));
         let list = |worse: bool| {
             let others = effects.iter().filter(|it| !it.helps && (it.harm > self.harm) == worse);
             others.map(|it| it.what.as_str()).collect::<Vec<_>>().join(", ")
@@ -845,7 +846,7 @@ impl Finding {
             }
         }
         all.made_worse = all.worse.len();
-        all.worse.sort_by_key(|it| Reverse(it.after.0 - it.before.0));
+        all.worse.order_by_key(|it| Reverse(it.after.0 - it.before.0));
         all.worse.truncate(MOST_WORSE);
         all
     }
@@ -862,7 +863,7 @@ impl Finding {
                 (own.map(harm).unwrap_or_default(), &result.run)
             })
             .collect();
-        others.sort_by_key(|(harm, run)| (Reverse(*harm), *run));
+        others.order_by_key(|(harm, run)| (Reverse(*harm), *run));
         others.into_iter().take(MOST_OTHERS).map(|(_, run)| run).collect()
     }
 
@@ -889,21 +890,21 @@ pub(super) fn remedies(
     simulator: &Simulator,
     results: &[RunResult],
 ) -> Vec<Run> {
-    let by_run: BTreeMap<&Run, &RunResult> = results.iter().map(|it| (&it.run, it)).collect();
+    let by_run: BTreeMap<&Run, &RunResult> = results.iter().map(|it| (&it.run, it)).ordered_map();
     let planned = counted(outline, &super::runs(outline).into_iter().collect());
     let plain = || by_run.values().copied().filter(|result| planned.contains(&result.run));
     let cells = cells(outline, plain());
     let all = found(outline, &cells, plain());
     let groups = verdict::groups(outline, &all);
     let worst = groups.iter().take(outline.options.remedies).filter_map(|it| it.findings.first());
-    let worst: BTreeSet<usize> = worst.copied().collect();
+    let worst: BTreeSet<usize> = worst.copied().ordered_set();
     let all = all.into_iter().enumerate();
     let mut findings: Vec<Finding> =
         all.filter(|(index, _)| worst.contains(index)).map(|(_, finding)| finding).collect();
     let could: BTreeSet<Run> = findings
         .iter()
         .flat_map(|finding| finding.could_help(outline, simulator, &cells))
-        .collect();
+        .ordered_set();
     let mut runs: Vec<Run> = could.into_iter().filter(|run| !by_run.contains_key(run)).collect();
     if runs.is_empty() {
         let mut judged = BTreeSet::new();
@@ -919,7 +920,7 @@ pub(super) fn remedies(
         runs = judged.into_iter().filter(|run| !by_run.contains_key(run)).collect();
     }
     let nodes = |domain: usize| outline.domains.get(domain).map_or(0, |it| it.nodes.len());
-    runs.sort_by_cached_key(|run| {
+    runs.order_by_cached_key(|run| {
         let outage = match &run.fault {
             Fault::PowerOff { back_after } => Some(*back_after),
             _ => None,

@@ -16,6 +16,7 @@ use crate::command::Command;
 use crate::controllers::job::wanted_pods;
 use crate::event::{Event, EventKind};
 use crate::lanes::{LaneRecorder, LaneSubject, Lanes};
+use crate::order::Order;
 use crate::protocol::zone::{ZoneKey, ZoneState};
 use crate::scenario::Step;
 use crate::simulator::{Simulator, why_unschedulable};
@@ -196,7 +197,7 @@ fn commands(at: Timestamp, nodes: &[NodeName], run: &Run) -> Vec<(Timestamp, Com
         let taint = |node: &NodeName| Command::Taint { node: node.clone(), taint: taint.clone() };
         commands.extend(nodes.iter().map(|node| (at, taint(node))));
     }
-    commands.sort_by_key(|(at, _)| *at);
+    commands.order_by_key(|(at, _)| *at);
     commands
 }
 
@@ -690,7 +691,7 @@ impl Recorder {
         }
         let mut pending: Vec<_> =
             reasons.into_iter().map(|(reason, pods)| PendingReason { reason, pods }).collect();
-        pending.sort_by_key(|group| core::cmp::Reverse(group.pods));
+        pending.order_by_key(|group| core::cmp::Reverse(group.pods));
         figures.pending = pending;
     }
 }

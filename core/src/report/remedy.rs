@@ -16,6 +16,7 @@ use crate::api::{
     Node, NodeName, PodKey, PodSpec, PodStatus, Taint, TaintEffect, Toleration, TolerationOperator,
     Workload, WorkloadKey, is_default, well_known,
 };
+use crate::order::Ordered;
 use crate::scenario::{NodeGroup, Scenario};
 use crate::time::Span;
 
@@ -254,7 +255,7 @@ impl<'a> Template<'a> {
         let selector = |labels: &BTreeMap<String, String>| {
             let ours =
                 |(label, _): &(&String, &String)| !LABELS_OF_CONTROLLERS.contains(&label.as_str());
-            json!({ "matchLabels": labels.iter().filter(ours).collect::<BTreeMap<_, _>>() })
+            json!({ "matchLabels": labels.iter().filter(ours).ordered_map() })
         };
         let objects = &scenario.objects;
         if let Some(workload) = objects.workloads.iter().find(|known| known.key() == *key) {
@@ -308,7 +309,7 @@ pub(super) fn must_spread(spec: &PodSpec, topology_key: &str) -> bool {
 fn sets(scenario: &Scenario, key: &WorkloadKey) -> BTreeSet<WorkloadKey> {
     let owned = scenario.objects.workloads.iter();
     let owned = owned.filter(|workload| workload.owner().as_ref() == Some(key));
-    owned.map(Workload::key).chain([key.clone()]).collect()
+    owned.map(Workload::key).chain([key.clone()]).ordered_set()
 }
 
 /// Changes the template of a workload, those of its ReplicaSets, and its pods.

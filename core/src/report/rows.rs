@@ -9,6 +9,7 @@ use core::cmp::Reverse;
 use serde::{Deserialize, Serialize};
 
 use super::{Cell, DomainKind, FailureTotal, Fault, Millis, Outline, ReportSubject};
+use crate::order::Order;
 use crate::plural::count;
 
 /// So many workloads are named in the sentence of a row.
@@ -82,7 +83,7 @@ pub(super) fn rows(outline: &Outline, cells: &[Cell], totals: &[FailureTotal]) -
     }
     let mut groups: BTreeMap<Likeness<'_>, Vec<Failure<'_>>> = BTreeMap::new();
     for ((domain, fault), mut cells) in failures {
-        cells.sort_by_key(|(number, cell)| (Reverse(cell.harm), *number));
+        cells.order_by_key(|(number, cell)| (Reverse(cell.harm), *number));
         let Some(kind) = outline.domains.get(domain).map(|domain| domain.kind) else { continue };
         let folds = matches!(kind, DomainKind::Node | DomainKind::Pair);
         let hurts = cells.iter().map(|(_, cell)| {
@@ -96,10 +97,10 @@ pub(super) fn rows(outline: &Outline, cells: &[Cell], totals: &[FailureTotal]) -
     }
     let mut rows: Vec<FailureRow> = Vec::new();
     for ((_, fault, ..), mut group) in groups {
-        group.sort_by_key(|failure| (Reverse(failure.harm), failure.domain));
+        group.order_by_key(|failure| (Reverse(failure.harm), failure.domain));
         rows.extend(faults.get(fault).and_then(|fault| row(outline, fault, &group)));
     }
-    rows.sort_by_key(|row| {
+    rows.order_by_key(|row| {
         let first = row.domains.first().copied().unwrap_or_default();
         (Reverse(rank(outline, first)), Reverse(row.harm), first, place(&row.fault))
     });

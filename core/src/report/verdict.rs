@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Cell, DomainKind, Fault, Finding, Millis, Outline, ReportSubject, RunResult, Shortfall,
 };
+use crate::order::{Order, Ordered};
 use crate::plural::count;
 
 /// So many names are in a sentence.
@@ -88,7 +89,7 @@ pub(super) fn failures<'a>(
         }
     }
     let mut totals: Vec<FailureTotal> = totals.into_values().collect();
-    totals.sort_by_key(|total| (!outline.counts(total.domain), Reverse(total.harm)));
+    totals.order_by_key(|total| (!outline.counts(total.domain), Reverse(total.harm)));
     totals
 }
 
@@ -259,7 +260,7 @@ pub(super) fn verdict(outline: &Outline, failures: &[FailureTotal]) -> String {
                 is_of && it.fault == *fault
             };
             let these: Vec<&FailureTotal> = failures.iter().filter(is_of).collect();
-            let down: BTreeSet<&ReportSubject> = these.iter().flat_map(|it| &it.down).collect();
+            let down: BTreeSet<&ReportSubject> = these.iter().flat_map(|it| &it.down).ordered_set();
             let (bad, good): (Vec<_>, Vec<_>) =
                 these.iter().copied().partition(|it| !it.down.is_empty());
             let name = |it: &FailureTotal| {
@@ -285,7 +286,7 @@ pub(super) fn verdict(outline: &Outline, failures: &[FailureTotal]) -> String {
                 clauses.extend(good.iter().map(|it| format!("{act} {} {}", name(it), survived(0))));
             }
             for it in bad.iter().take(MOST_DOMAINS) {
-                let down: BTreeSet<&ReportSubject> = it.down.iter().collect();
+                let down: BTreeSet<&ReportSubject> = it.down.iter().ordered_set();
                 let by = if clauses.is_empty() { " survived by" } else { ":" };
                 clauses.push(format!("{act} {} is not{by} {}", name(it), told(&down)));
             }
@@ -299,7 +300,8 @@ pub(super) fn verdict(outline: &Outline, failures: &[FailureTotal]) -> String {
         push_sentence(&mut text, &clauses.join("; "));
     }
     let counted = failures.iter().filter(|it| outline.counts(it.domain));
-    let never: BTreeSet<&ReportSubject> = counted.flat_map(|it| &it.never_whole_again).collect();
+    let never: BTreeSet<&ReportSubject> =
+        counted.flat_map(|it| &it.never_whole_again).ordered_set();
     if !never.is_empty() {
         let horizon = outline.options.horizon;
         push_sentence(

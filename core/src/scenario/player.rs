@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use super::{Expectation, Scenario, ScenarioError, Step};
 use crate::command::CommandError;
 use crate::event::{Event, TimeoutReason};
+use crate::order::Order;
 use crate::simulator::Simulator;
 use crate::time::{Span, Timestamp};
 
@@ -63,7 +64,7 @@ impl Player {
     #[must_use]
     pub fn new(scenario: &Scenario) -> Self {
         let mut steps: Vec<_> = scenario.steps.iter().cloned().enumerate().collect();
-        steps.sort_by_key(|(_, step)| step.at);
+        steps.order_by_key(|(_, step)| step.at);
         let last = scenario.expect.iter().filter_map(Expectation::last_moment).max();
         Self {
             steps: steps.into(),

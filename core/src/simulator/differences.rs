@@ -5,6 +5,7 @@ use alloc::sync::Arc;
 
 use super::Simulator;
 use crate::api::{NodeName, PodKey};
+use crate::order::Ordered;
 use crate::time::Timestamp;
 
 /// The nodes and pods that may look different in two simulations; see
@@ -51,12 +52,12 @@ impl Differences {
 
 /// When the grace periods of terminating pods end.
 fn ends(simulator: &Simulator) -> BTreeMap<&PodKey, Timestamp> {
-    simulator.terminations().collect()
+    simulator.terminations().ordered_map()
 }
 
 /// The pods whose deletion an unreachable kubelet is to confirm.
 fn awaited(simulator: &Simulator) -> BTreeMap<&PodKey, ()> {
-    simulator.kubelets.unconfirmed().map(|pod| (pod, ())).collect()
+    simulator.kubelets.unconfirmed().map(|pod| (pod, ())).ordered_map()
 }
 
 /// Keys that have another value in one of the two maps, or none.

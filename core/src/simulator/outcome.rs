@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::Simulator;
 use crate::api::{NodeName, PodKey};
+use crate::order::Order;
 use crate::plural::count;
 use crate::pod_state::{PodHealth, PodState, PodVerdict};
 use crate::time::Timestamp;
@@ -201,7 +202,7 @@ impl RunOutcome {
         }
         let mut unschedulable: Vec<UnschedulablePods> =
             reasons.into_iter().map(|(reason, pods)| UnschedulablePods { reason, pods }).collect();
-        unschedulable.sort_by_key(|group| core::cmp::Reverse(group.pods.len()));
+        unschedulable.order_by_key(|group| core::cmp::Reverse(group.pods.len()));
         Some(Self {
             ended_at: simulator.api.tally.last_event,
             pods: simulator.api.cluster.pod_count(),

@@ -12,6 +12,7 @@ use crate::api::{
 };
 use crate::controllers::attach_detach::AttachDetachController;
 use crate::eviction_timeline::time_budget::Moment;
+use crate::order::Order;
 
 /// The storage of a cluster as it is now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -210,7 +211,7 @@ impl StorageView {
             .flat_map(|(key, pod)| pod_claims(pod).into_iter().map(|claim| (claim, key.clone())))
             .filter(|(claim, _)| is_wanted(claim))
             .collect();
-        users.sort_unstable();
+        users.order();
         let pods_of = |claim: &PodKey| {
             let from = users.partition_point(|(known, _)| known < claim);
             let users = users.iter().skip(from).take_while(|(known, _)| known == claim);

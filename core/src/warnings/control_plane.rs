@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use super::{Severity, Subject, Warning, WarningCode, some_of};
 use crate::api::{Node, NodeName, well_known};
 use crate::cluster::Cluster;
+use crate::order::Order;
 use crate::protocol::zone::ZoneKey;
 
 /// The label that kubeadm gave nodes of the control plane before 1.24.
@@ -31,7 +32,7 @@ pub(super) fn look(
         nodes.iter().map(|(name, _)| Subject::Node { name: (*name).clone() }).collect();
     let mut zones: Vec<_> =
         nodes.iter().map(|(_, node)| ZoneKey::of(&node.metadata.labels)).collect();
-    zones.sort();
+    zones.order();
     zones.dedup();
     subjects.extend(zones.into_iter().map(|name| Subject::Zone { name }));
     found.push(Warning {

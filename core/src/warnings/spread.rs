@@ -9,6 +9,7 @@ use super::pods::Group;
 use super::{Fix, FixLanguage, PACE, Settings, Severity, Subject, Warning, WarningCode, some_of};
 use crate::api::NodeName;
 use crate::cluster::Cluster;
+use crate::order::Ordered;
 use crate::plural::count;
 use crate::protocol::zone::{ZoneKey, ZoneState, compute_zone_state, zone_state};
 use crate::quote::go_quote;
@@ -178,7 +179,7 @@ fn one_zone(group: &Group<'_>, zone_of: &BTreeMap<&str, ZoneKey>) -> Option<Warn
         .filter(|(_, pod)| !pod.spec.node_name.is_empty() && !pod.is_terminating())
         .collect();
     let zones: BTreeSet<_> =
-        placed.iter().map(|(_, pod)| zone_of.get(pod.spec.node_name.as_str())).collect();
+        placed.iter().map(|(_, pod)| zone_of.get(pod.spec.node_name.as_str())).ordered_set();
     let mut zones = zones.into_iter();
     let (Some(Some(zone)), None) = (zones.next(), zones.next()) else { return None };
     // One pod is in one zone whatever is done; nodes without labels are in none.

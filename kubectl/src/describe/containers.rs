@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use taintlab_core::api::{Pod, Quantity, Toleration};
+use taintlab_core::order::Order;
 use taintlab_core::release::KubernetesRelease;
 
 use super::resources::amounts;
@@ -300,7 +301,7 @@ fn resource_field(container: &Value, field: &Value) -> String {
 /// Mirrors `describeContainerVolumes`.
 fn mounts(container: &Value, page: &mut Page) {
     let mut mounts: Vec<&Value> = items(container, "volumeMounts").iter().collect();
-    mounts.sort_by_key(|mount| text(mount, "/mountPath"));
+    mounts.order_by_key(|mount| text(mount, "/mountPath"));
     let none = if mounts.is_empty() { "\t<none>" } else { "" };
     page.line(format_args!("    Mounts:{none}"));
     for mount in mounts {
@@ -313,7 +314,7 @@ fn mounts(container: &Value, page: &mut Page) {
         page.line(format_args!("      {at} from {name} ({access}{path})"));
     }
     let mut devices: Vec<&Value> = items(container, "volumeDevices").iter().collect();
-    devices.sort_by_key(|device| text(device, "/devicePath"));
+    devices.order_by_key(|device| text(device, "/devicePath"));
     if !devices.is_empty() {
         page.line(format_args!("    Devices:{none}"));
     }
@@ -359,7 +360,7 @@ pub(super) fn template(value: &Value, page: &mut Page) {
 /// Mirrors `printTolerationsMultilineWithIndent`.
 pub(super) fn tolerations_of(title: &str, tolerations: &[Toleration], page: &mut Page) {
     let mut tolerations: Vec<&Toleration> = tolerations.iter().collect();
-    tolerations.sort_by(|left, right| left.key.cmp(&right.key));
+    tolerations.order_by(|left, right| left.key.cmp(&right.key));
     let release = page.view.release;
     page.lines(title, tolerations.into_iter().map(|toleration| words(release, toleration)));
 }
@@ -379,7 +380,7 @@ pub(super) fn spread(constraints: &[Value], space: &str, page: &mut Page) {
         return;
     }
     let mut constraints: Vec<&Value> = constraints.iter().collect();
-    constraints.sort_by_key(|constraint| text(constraint, "/topologyKey"));
+    constraints.order_by_key(|constraint| text(constraint, "/topologyKey"));
     let line = |constraint: &Value| {
         let mut line = format!(
             "{}:{} when max skew {} is exceeded",

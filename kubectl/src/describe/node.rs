@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use taintlab_core::api::{Node, Pod, PodPhase, Quantity, Taint};
+use taintlab_core::order::Order;
 
 use super::resources::{Amounts, add, amounts, requests_and_limits};
 use super::{Page, Surroundings, rfc1123};
@@ -17,7 +18,7 @@ pub(super) fn describe(node: &Node, surroundings: &Surroundings, page: &mut Page
     page.annotations("Annotations", &metadata.annotations);
     page.field("CreationTimestamp", rfc1123(metadata.creation_timestamp));
     let mut taints: Vec<&Taint> = node.spec.taints.iter().collect();
-    taints.sort_by_key(|taint| format!("{},{}", taint.effect, taint.key));
+    taints.order_by_key(|taint| format!("{},{}", taint.effect, taint.key));
     page.lines("Taints", taints.into_iter().map(ToString::to_string));
     page.field("Unschedulable", node.spec.unschedulable);
     lease(&metadata.name, surroundings, page);

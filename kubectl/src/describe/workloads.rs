@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use taintlab_core::api::{OwnerReference, Pod, PodPhase};
+use taintlab_core::order::Order;
 
 use super::containers::template;
 use super::{Page, Surroundings, rfc1123, volumes};
@@ -121,7 +122,7 @@ fn replica_sets_of(value: &Value, surroundings: &Surroundings, page: &mut Page) 
             && owners.iter().any(|owner| is_to(owner, value))
     };
     let mut sets: Vec<&Value> = surroundings.replica_sets.iter().filter(is_its).collect();
-    sets.sort_by_key(|set| {
+    sets.order_by_key(|set| {
         (time_at(set, "/metadata/creationTimestamp"), text(set, "/metadata/name"))
     });
     let template = without_hash(value);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use taintlab_core::api::PodSpec;
+use taintlab_core::order::Order;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::Scenario;
 use taintlab_core::simulator::Simulator;
@@ -73,7 +74,7 @@ impl Knob {
                 for toleration in pod_specs(&mut scenario).flat_map(|spec| &spec.tolerations) {
                     found.extend(toleration.toleration_seconds);
                 }
-                found.sort_unstable();
+                found.order();
                 found.dedup();
                 if found.is_empty() {
                     return Err(format!("knob `{SECONDS}`: no toleration of the scenario has any"));

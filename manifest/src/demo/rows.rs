@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use taintlab_core::event::{Event, EventKind, EventVisibility};
+use taintlab_core::order::Order;
 use taintlab_core::scenario::{Scenario, ScenarioRun};
 use taintlab_core::time::Timestamp;
 
@@ -34,7 +35,7 @@ pub fn rows(scenario: &Scenario, report: &ScenarioRun) -> Vec<Row> {
         })
         .collect();
     rows.extend(report.events.iter().filter_map(row));
-    rows.sort_by_key(|row| row.at);
+    rows.order_by_key(|row| row.at);
     without_repetition(rows)
 }
 

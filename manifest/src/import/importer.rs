@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 use taintlab_core::api::{
     FieldsPool, Node, ObjectMeta, Pod, PodDisruptionBudget, Workload, WorkloadKind,
 };
+use taintlab_core::order::Ordered;
 use taintlab_core::policy::validation::{
     FieldError, ValidationOptions, validate_budget, validate_node, validate_pod, validate_workload,
 };
@@ -408,7 +409,7 @@ impl<'t, 'f> Importer<'t, 'f> {
 
     /// Notes which pods name a controller that is not there.
     async fn record_missing_owners(&mut self, pace: &mut Pace) {
-        let known: BTreeSet<_> = self.import.workloads.iter().map(Workload::key).collect();
+        let known: BTreeSet<_> = self.import.workloads.iter().map(Workload::key).ordered_set();
         for (pod, (_, index)) in self.import.pods.iter().zip(&self.placed) {
             pace.step().await;
             if let Some(owner) = pod.metadata.controller_key().filter(|key| !known.contains(key))

@@ -21,6 +21,7 @@ mod warnings;
 use std::rc::Rc;
 
 use taintlab_core::api::Node;
+use taintlab_core::order::Order;
 use yew::prelude::*;
 
 use crate::components::dialogs::bookmarks::Bookmarks;
@@ -149,7 +150,7 @@ pub(crate) fn dialog(asked: &Asked<'_>) -> Html {
                 .filter(|node| node.exists)
                 .map(|node| AttrValue::from(node.name.as_str().to_owned()))
                 .collect();
-            nodes.sort();
+            nodes.order();
             html! {
                 <CreatePod node={AttrValue::from(node.clone())} {nodes} options={work.options}
                     {dispatch} />

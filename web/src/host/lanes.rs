@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use taintlab_core::lanes::LaneSubject;
+use taintlab_core::order::Ordered;
 use taintlab_core::time::Timestamp;
 
 use super::Host;
@@ -230,7 +231,7 @@ impl Host {
             LanesMsg::FoldAll(fold) => {
                 let nodes = self.session.recorder().subjects();
                 let nodes = nodes.filter(|it| fold && matches!(it, LaneSubject::Node { .. }));
-                self.lanes.wanted.folded = Some(nodes.cloned().collect::<BTreeSet<_>>());
+                self.lanes.wanted.folded = Some(nodes.cloned().ordered_set());
             }
             LanesMsg::Pin(subject) => self.pin(subject),
             LanesMsg::PinHere => {

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use taintlab_core::order::{Order, Ordered};
 use taintlab_core::time::Time;
 
 use super::slim::{RANKED, rank_of};
@@ -238,7 +239,7 @@ fn owner_of(object: &Value) -> Option<[String; 3]> {
 fn bases(items: &[Value], workloads: &[Value]) -> Vec<i64> {
     let number = |place: usize| i64::try_from(place + 1).unwrap_or_default();
     let owners: BTreeMap<_, _> =
-        workloads.iter().enumerate().map(|(place, it)| (key_of(it), -number(place))).collect();
+        workloads.iter().enumerate().map(|(place, it)| (key_of(it), -number(place))).ordered_map();
     let mut own = BTreeMap::new();
     let mut first: BTreeMap<String, i64> = BTreeMap::new();
     let mut numbers = Vec::new();
@@ -540,7 +541,7 @@ impl Cell<'_> {
                 let place = key.strip_prefix(ITEM).and_then(|place| place.parse::<usize>().ok());
                 places.push((place.ok_or_else(|| broken("a place in a list"))?, part));
             }
-            places.sort_by_key(|(place, _)| *place);
+            places.order_by_key(|(place, _)| *place);
             for (place, part) in places {
                 let before = items.get(place).cloned();
                 match self.apply(part, before, Depth::Inside)? {

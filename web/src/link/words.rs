@@ -5,6 +5,7 @@
 //! is possible.
 
 use std::collections::BTreeMap;
+use taintlab_core::order::Order;
 
 const WORDS: &str = include_str!("words.txt");
 
@@ -27,7 +28,7 @@ pub(super) fn shorten(text: &str) -> String {
         }
     }
     for words in by_letter.values_mut() {
-        words.sort_by_key(|(word, _)| std::cmp::Reverse(word.len()));
+        words.order_by_key(|(word, _)| std::cmp::Reverse(word.len()));
     }
     let mut short = String::with_capacity(text.len());
     let mut rest = text;

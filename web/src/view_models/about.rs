@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use taintlab_core::api::{PodKey, WorkloadKey};
 use taintlab_core::event::EventKind;
+use taintlab_core::order::Ordered;
 
 use super::board::BoardModel;
 use super::display;
@@ -85,5 +86,5 @@ impl About {
 fn pods_of(session: &Session, board: &BoardModel, group: PodGroup) -> BTreeSet<PodKey> {
     let there = board.pods().values().filter(|pod| group.holds(pod.state));
     let gone = session.gone().iter().filter(|gone| group.holds_gone(gone));
-    there.map(|pod| pod.key.clone()).chain(gone.map(|gone| gone.pod.clone())).collect()
+    there.map(|pod| pod.key.clone()).chain(gone.map(|gone| gone.pod.clone())).ordered_set()
 }

@@ -13,6 +13,7 @@ use std::rc::Rc;
 use taintlab_core::api::{ConditionStatus, Node, NodeName, Pod, PodKey, Taint};
 use taintlab_core::controllers::node_lifecycle::zone::zone_key;
 use taintlab_core::event::UnreachableCause;
+use taintlab_core::order::Ordered;
 use taintlab_core::pod_state::{PodCounts, PodHealth, PodState, PodVerdict};
 use taintlab_core::simulator::Simulator;
 
@@ -302,7 +303,7 @@ impl BoardModel {
             self.nodes.get(*name).is_some_and(|node| node.exists != there)
         });
         let other = other.flat_map(|name| cluster.pods_of(name.as_str())).map(|(key, _)| key);
-        let pods: BTreeSet<&PodKey> = touched.pods.iter().chain(other).collect();
+        let pods: BTreeSet<&PodKey> = touched.pods.iter().chain(other).ordered_set();
         for key in pods {
             if let Some(old) = self.pods.get(key) {
                 nodes.insert(old.node.as_str().into());

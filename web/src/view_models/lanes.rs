@@ -9,6 +9,7 @@ use std::rc::Rc;
 use taintlab_core::api::NodeName;
 use taintlab_core::lanes::area::Area;
 use taintlab_core::lanes::{Cause, LaneRecorder, LaneState, LaneSubject, Segment};
+use taintlab_core::order::Ordered;
 use taintlab_core::protocol::zone::ZoneKey;
 use taintlab_core::time::{SECOND, Timestamp};
 
@@ -208,7 +209,7 @@ impl LaneRows {
 
     fn make(&mut self, session: &Session, wanted: &Wanted) {
         let (recorder, ahead) = (session.recorder(), session.lanes_ahead());
-        let mut all: BTreeSet<&LaneSubject> = recorder.subjects().collect();
+        let mut all: BTreeSet<&LaneSubject> = recorder.subjects().ordered_set();
         all.extend(ahead.into_iter().flat_map(LaneRecorder::subjects));
         self.objects = all.len();
         // One that is not there in this run is not shown.
@@ -281,7 +282,7 @@ impl LaneRows {
     /// The objects of rows from one to another, both included.
     pub(crate) fn subjects(&self, (first, last): (usize, usize)) -> BTreeSet<LaneSubject> {
         let rows = self.rows.iter().take(last.saturating_add(1)).skip(first);
-        rows.map(|row| row.subject.clone()).collect()
+        rows.map(|row| row.subject.clone()).ordered_set()
     }
 }
 

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use taintlab_core::order::{Order, Ordered};
 use taintlab_core::report::{
     Cell, DomainKind, Effect, Fault, Finding, Millis, Report, ReportOptions, ReportSubject, Run,
 };
@@ -352,13 +353,13 @@ impl ReportView {
         let numbers = domain.and_then(|domain| self.cells.get(&(domain, fault.to_string())));
         let cells = numbers.into_iter().flatten().filter_map(|it| self.report.cells.get(*it));
         let mut cells: Vec<_> = cells.filter(|cell| counts(cell)).collect();
-        cells.sort_by_key(|cell| Reverse(cell.harm));
+        cells.order_by_key(|cell| Reverse(cell.harm));
         Unit { name, what: "", folds: None, is_unfolded: false, cells }
     }
 
     fn section(&self, kind: DomainKind, mut units: Vec<Unit<'_>>, look: &Look) -> Section {
         if !look.text.trim().is_empty() {
-            units.sort_by_key(|unit| Reverse(unit.harm()));
+            units.order_by_key(|unit| Reverse(unit.harm()));
         }
         let rows = units.len();
         let unfolded = units.iter().filter(|unit| unit.is_unfolded).count();
@@ -372,12 +373,12 @@ impl ReportView {
             }
         }
         let mut columns: Vec<_> = weights.into_iter().collect();
-        columns.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+        columns.order_by(|(_, one), (_, other)| other.total_cmp(one));
         let more_columns = columns.len().saturating_sub(MOST_COLUMNS);
         columns.truncate(MOST_COLUMNS);
         let shown = units.into_iter().map(|unit| {
             let of: BTreeMap<_, _> =
-                unit.cells.iter().map(|cell| (&cell.worst.subject, *cell)).collect();
+                unit.cells.iter().map(|cell| (&cell.worst.subject, *cell)).ordered_map();
             let cell = |subject| of.get(subject).map(|cell| self.map_cell(cell));
             MapRow {
                 cells: columns.iter().map(|(subject, _)| cell(*subject)).collect(),
@@ -491,7 +492,7 @@ const fn noun(kind: DomainKind) -> &'static str {
 
 fn harms(report: &Report) -> BTreeMap<Name, Millis> {
     let harmful = report.cells.iter().filter(|cell| cell.harm.0 > 0);
-    harmful.map(|cell| (key(report, cell), cell.harm)).collect()
+    harmful.map(|cell| (key(report, cell), cell.harm)).ordered_map()
 }
 
 fn key(report: &Report, cell: &Cell) -> Name {
@@ -511,7 +512,7 @@ fn failure(report: &Report, domain: usize, fault: &Fault) -> String {
 /// How a report differs from the one before.
 fn changes(report: &Report, before: &Report, old: &BTreeMap<Name, Millis>) -> String {
     let new = harms(report);
-    let names: BTreeSet<_> = new.keys().chain(old.keys()).collect();
+    let names: BTreeSet<_> = new.keys().chain(old.keys()).ordered_set();
     let (mut less, mut more) = (0, 0);
     for name in names {
         let [a, b] = [old, &new].map(|harms| harms.get(name).copied().unwrap_or_default());
@@ -558,7 +559,7 @@ fn findings(report: &Report) -> Vec<FindingRow> {
 
 fn false_alarms(finding: &Finding) -> Option<FalseAlarms> {
     let all = &finding.false_alarms;
-    let outages: BTreeSet<Span> = all.iter().map(|alarm| alarm.outage).collect();
+    let outages: BTreeSet<Span> = all.iter().map(|alarm| alarm.outage).ordered_set();
     let mut seconds: Vec<Option<u32>> = Vec::new();
     for alarm in all {
         if !seconds.contains(&alarm.seconds) {

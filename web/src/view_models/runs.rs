@@ -7,6 +7,7 @@ use taintlab_core::condition::Condition;
 use taintlab_core::event::Event;
 use taintlab_core::lanes::LaneSubject;
 use taintlab_core::lanes::comparison::{Comparison, Run};
+use taintlab_core::order::Order;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Timestamp;
@@ -253,7 +254,7 @@ impl Compared {
         let mut shown: Vec<&LaneSubject> = comparison.subjects.iter().collect();
         // What parts first stands first.
         let first = comparison.divergence.as_ref().map(|it| &it.subject);
-        shown.sort_by_key(|subject| Some(*subject) != first);
+        shown.order_by_key(|subject| Some(*subject) != first);
         let lanes = shown.into_iter().take(MOST_LANES).map(|subject| {
             (subject.clone(), runs.map(|(_, session)| bars(session, subject, view)))
         });

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use taintlab_core::order::{Order, Ordered};
 use taintlab_core::scenario::ScenarioMetadata;
 
 /// Words that mean the same to somebody who asks. A word stands for each of its row.
@@ -47,7 +48,7 @@ pub(crate) fn ranked(search: &str, entries: &[Entry<'_>]) -> Vec<usize> {
     let mut scores = vec![0.0; entries.len()];
     for word in &asked {
         let meanings = MEANINGS.iter().filter(|row| row.contains(&word.as_str()));
-        let alike: BTreeSet<&str> = meanings.flat_map(|row| row.iter().copied()).collect();
+        let alike: BTreeSet<&str> = meanings.flat_map(|row| row.iter().copied()).ordered_set();
         let whole = word.bytes().all(|letter| letter.is_ascii_digit());
         let is_it = |it: &String| if whole { it == word } else { it.starts_with(word.as_str()) };
         let found: Vec<f64> = texts
@@ -76,7 +77,7 @@ pub(crate) fn ranked(search: &str, entries: &[Entry<'_>]) -> Vec<usize> {
     let mut places: Vec<usize> =
         (0..).zip(&scores).filter(|(_, score)| fits(**score)).map(|(place, _)| place).collect();
     let score = |place: &usize| scores.get(*place).copied().unwrap_or_default();
-    places.sort_by(|a, b| score(b).total_cmp(&score(a)));
+    places.order_by(|a, b| score(b).total_cmp(&score(a)));
     places
 }
 

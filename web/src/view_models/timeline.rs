@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use taintlab_core::order::Ordered;
 use taintlab_core::time::Timestamp;
 
 use crate::session::{MarkKind, Session};
@@ -100,7 +101,7 @@ impl TimelineModel {
 
     /// Where the bookmarks are, in thousandths of the timeline.
     fn noted(&self, end: Timestamp) -> BTreeSet<u64> {
-        self.noted.iter().map(|at| place(*at, end)).collect()
+        self.noted.iter().map(|at| place(*at, end)).ordered_set()
     }
 }
 

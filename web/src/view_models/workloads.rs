@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use taintlab_core::api::{Workload, WorkloadKey};
+use taintlab_core::order::Ordered;
 use taintlab_core::simulator::{Availability, Readiness, Simulator, WorkloadView};
 use taintlab_core::time::Timestamp;
 
@@ -56,7 +57,7 @@ impl WorkloadsModel {
         if shown.len() > MOST {
             more = of_nobody().count() - MOST;
             // Of many, those that lack pods must not be among the others.
-            let lacking: BTreeSet<_> = Readiness::lacking(simulator).collect();
+            let lacking: BTreeSet<_> = Readiness::lacking(simulator).ordered_set();
             let known = lacking.iter().filter_map(|key| Some((*key, cluster.get_workload(key)?)));
             let first = known.filter(|(_, workload)| workload.owner().is_none());
             let others = of_nobody().filter(|(key, _)| !lacking.contains(key));

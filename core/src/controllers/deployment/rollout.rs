@@ -15,6 +15,7 @@ use super::annotations::{
 use super::new_set;
 use crate::api::{DeploymentStatus, IntOrPercent, PodPhase, ReplicaSetStatus, Workload};
 use crate::cluster::Cluster;
+use crate::order::Order;
 use crate::protocol::{ObjectReference, RecordedEvent};
 use crate::release::{KubernetesRelease, ScalingMessage};
 use crate::time::Time;
@@ -280,9 +281,9 @@ impl<'a> Rollout<'a> {
         let allowed = if self.desired > 0 { self.desired + self.max_surge } else { 0 };
         let to_add = allowed - total(&sets);
         if to_add > 0 {
-            sets.sort_by_key(|set| (Reverse(set.replicas()), Reverse(set.age())));
+            sets.order_by_key(|set| (Reverse(set.replicas()), Reverse(set.age())));
         } else if to_add < 0 {
-            sets.sort_by_key(|set| (Reverse(set.replicas()), set.age()));
+            sets.order_by_key(|set| (Reverse(set.replicas()), set.age()));
         }
         let mut added = 0;
         let mut sizes = Vec::new();

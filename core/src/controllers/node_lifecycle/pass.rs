@@ -13,6 +13,7 @@ use super::record::{CachedNode, Zone, ZoneCounts};
 use super::work::{AfterTaints, Check, MarkPods, Pass, Resume, Step};
 use crate::api::{ConditionStatus, Node, NodeName};
 use crate::cluster::Lister;
+use crate::order::Order;
 use crate::protocol::RequestResult;
 use crate::protocol::zone::{ZoneKey, ZoneState};
 use crate::queue::rate_limited_timed_queue::RateLimitedTimedQueue;
@@ -67,7 +68,7 @@ impl NodeLifecycleController {
             let place = |name: &NodeName| order.iter().position(|other| other == name);
             let mut nodes: Vec<(NodeName, Arc<Node>)> =
                 pass.nodes.iter().filter(|(name, _)| place(name).is_some()).cloned().collect();
-            nodes.sort_by_key(|(name, _)| place(name));
+            nodes.order_by_key(|(name, _)| place(name));
             let places = pass.nodes.iter_mut().filter(|(name, _)| place(name).is_some());
             for (place, node) in places.zip(nodes) {
                 *place = node;

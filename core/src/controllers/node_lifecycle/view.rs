@@ -13,6 +13,7 @@ use super::controller::{NODE_EVICTION_PERIOD, NodeLifecycleController};
 use super::health::NodeHealth;
 use super::record::{EvictionStatus, Zone, ZoneCounts};
 use crate::api::{ConditionStatus, NodeName};
+use crate::order::{Order, Ordered};
 use crate::protocol::zone::{ZoneKey, ZoneState, as_flag};
 use crate::queue::flowcontrol::RateLimiter;
 use crate::queue::rate_limited_timed_queue::EVICTION_RATE_LIMITER_BURST;
@@ -285,7 +286,7 @@ impl NodeLifecycleController {
     /// Plays the tainting passes to come on a copy of the queue.
     fn view_queue(&self, now: Timestamp, zone: &Zone) -> Vec<QueuedNode> {
         let mut entries: Vec<_> = zone.queue.queue().iter().collect();
-        entries.sort_by_key(|entry| (entry.process_at, entry.turn));
+        entries.order_by_key(|entry| (entry.process_at, entry.turn));
         let mut limiter = *zone.queue.limiter();
         let mut from = self.tick_from(now);
         if self.last_tick == Some(from) {
@@ -368,7 +369,7 @@ impl NodeLifecycleController {
     #[must_use]
     pub fn nodes_to_retry(&self) -> BTreeSet<&NodeName> {
         let records = self.records.iter().filter(|(_, record)| record.retry_pods);
-        records.map(|(name, _)| name).collect()
+        records.map(|(name, _)| name).ordered_set()
     }
 
     /// The next health pass, whether or not it has something to do.

@@ -15,6 +15,7 @@ use super::stats::{FsStats, MemoryStats, PodStats, Summary, to_int64};
 use super::usage::PodUsage;
 use super::version::KubeletVersion;
 use crate::api::{Format, Pod, PodKey, QosClass, Quantity};
+use crate::order::Order;
 use crate::time::Timestamp;
 
 /// What two pods are compared by; an earlier key of the list decides before a later one.
@@ -185,7 +186,7 @@ pub(super) struct StatsByPod<'a>(Vec<&'a PodStats>);
 impl<'a> StatsByPod<'a> {
     pub(super) fn new(summary: &'a Summary) -> Self {
         let mut list: Vec<&PodStats> = summary.pods.iter().collect();
-        list.sort_by(|one, other| (&one.pod, &one.uid).cmp(&(&other.pod, &other.uid)));
+        list.order_by(|one, other| (&one.pod, &one.uid).cmp(&(&other.pod, &other.uid)));
         Self(list)
     }
 
@@ -358,7 +359,7 @@ pub(super) fn sort(
         (index, Candidate::new(pod, stats.get(pod), layout, signal))
     };
     let mut ranked: Vec<_> = pods.iter().enumerate().map(candidate).collect();
-    ranked.sort_by(|(_, one), (_, other)| one.compare(other, keys));
+    ranked.order_by(|(_, one), (_, other)| one.compare(other, keys));
     Some(ranked)
 }
 

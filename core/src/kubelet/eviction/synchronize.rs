@@ -22,6 +22,7 @@ use super::signal::{Layout, Pressure, Signal};
 use super::stats::Summary;
 use super::threshold::{self, Threshold, met};
 use crate::api::{ConditionStatus, PodCondition, PodKey};
+use crate::order::Order;
 use crate::protocol::{ObjectReference, RequestId};
 use crate::time::Timestamp;
 
@@ -122,7 +123,7 @@ impl EvictionManager {
         }
         let mut thresholds = acted_upon;
         let priority = |index: &usize| self.config.thresholds.get(*index).map(Threshold::priority);
-        thresholds.sort_by_key(priority);
+        thresholds.order_by_key(priority);
         let first = thresholds.first().and_then(|index| self.config.thresholds.get(*index));
         let Some(first) = first else {
             if self.thresholds_met.is_empty() {

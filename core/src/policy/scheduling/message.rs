@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use super::NodeVerdict;
 use super::filters::Cycle;
+use crate::order::Order;
 use crate::release::{AbsentNodes, PreemptionMessage};
 
 /// The message where there are no nodes at all. Mirrors `ErrNoNodesAvailable`.
@@ -22,7 +23,7 @@ pub fn fit_error<'a>(nodes: usize, reasons: impl IntoIterator<Item = &'a str>) -
     }
     let mut texts: Vec<String> =
         counts.into_iter().map(|(reason, count)| format!("{count} {reason}")).collect();
-    texts.sort_unstable();
+    texts.order();
     format!("0/{nodes} nodes are available: {}.", texts.join(", "))
 }
 

@@ -15,6 +15,7 @@ use super::groups::PodGroup;
 use super::snapshot::{DISRUPTION_TARGET, NodeInfo, PREEMPTION_BY_SCHEDULER, PodInfo, Snapshot};
 use super::{Rejection, SchedulingError};
 use crate::api::{ConditionStatus, LabelSelector, Pod, PodCondition, PodDisruptionBudget, PodKey};
+use crate::order::Order;
 use crate::release::{KubernetesRelease, PreemptedMessage};
 use crate::time::Time;
 
@@ -232,7 +233,7 @@ impl<'a> Cycle<'a> {
         if lower.is_empty() {
             return Err(Vec::from(["No preemption victims found for incoming pod".to_owned()]));
         }
-        lower.sort_by_key(|victim| victim.pod.entered);
+        lower.order_by_key(|victim| victim.pod.entered);
         let mut change = Change::default();
         for victim in &lower {
             self.alter(&mut change, node, victim.pod, -1);
@@ -251,7 +252,7 @@ impl<'a> Cycle<'a> {
         budgets: &[BudgetOfVictims],
     ) -> Result<(&'a NodeInfo, Chosen<'a>), Vec<String>> {
         let (mut change, mut lower) = self.without_lower(node)?;
-        lower.sort_by_key(|victim| {
+        lower.order_by_key(|victim| {
             (Reverse(victim.pod.fields.priority), started(victim.pod), victim.pod.entered)
         });
         let (forbidden, allowed) = by_budgets(&lower, budgets);
@@ -271,7 +272,7 @@ impl<'a> Cycle<'a> {
             let importance = |victim: &Victim<'_>| {
                 (Reverse(victim.pod.fields.priority), started(victim.pod), victim.pod.entered)
             };
-            chosen.victims.sort_by_key(importance);
+            chosen.victims.order_by_key(importance);
         }
         Ok((node, chosen))
     }

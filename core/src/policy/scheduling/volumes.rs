@@ -13,6 +13,7 @@ use super::filters::FilterPlugin;
 use super::snapshot::{NodeInfo, PodInfo, Snapshot};
 use crate::api::{PersistentVolume, PersistentVolumeClaim, Pod, PodKey, Quantity, claim_names};
 use crate::cluster::Volumes;
+use crate::order::Order;
 use crate::protocol::zone::{REGION_LABEL, ZONE_LABEL};
 
 /// The labels by which volumes that are older than node affinity say where they are.
@@ -77,7 +78,7 @@ impl VolumeState {
             }
         }
         // The least is looked for first (`byPVCSize`).
-        state.unbound.sort_by(|a, b| compare(a.requested(), b.requested()));
+        state.unbound.order_by(|a, b| compare(a.requested(), b.requested()));
         let reason = "pod has unbound immediate PersistentVolumeClaims";
         let refusal = immediate.then(|| refusal(reason.to_owned()));
         (state, refusal)

@@ -4,6 +4,7 @@ use std::f64::consts::{PI, TAU};
 use std::rc::Rc;
 
 use taintlab_core::api::Taint;
+use taintlab_core::order::Order;
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
@@ -96,7 +97,7 @@ pub(super) fn paint(
     context.stroke();
 
     let mut marks: Vec<_> = places().map(|(place, node)| (mark(node), place)).collect();
-    marks.sort_by_key(|(mark, _)| *mark);
+    marks.order_by_key(|(mark, _)| *mark);
     for alike in marks.chunk_by(|a, b| a.0 == b.0) {
         let Some(((shape, tone), _)) = alike.first() else { continue };
         let colour = colour(canvas, variable(*tone));

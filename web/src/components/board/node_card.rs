@@ -5,6 +5,7 @@ use std::rc::Rc;
 use taintlab_core::api::Taint;
 use taintlab_core::command::Command;
 use taintlab_core::event::UnreachableCause;
+use taintlab_core::order::Order;
 use taintlab_core::pod_state::PodVerdict;
 use taintlab_core::warnings::Severity;
 use yew::prelude::*;
@@ -161,7 +162,7 @@ fn rows(props: &NodeCardProps) -> Html {
     let node = &props.node;
     // What is leaving comes first, so that it is in sight.
     let mut pods: Vec<_> = node.pods.iter().collect();
-    pods.sort_by_key(|pod| pod.state.verdict == PodVerdict::Stays);
+    pods.order_by_key(|pod| pod.state.verdict == PodVerdict::Stays);
     html! {
         <>
             if !pods.is_empty() {

@@ -14,6 +14,7 @@ use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 use crate::text::count;
 use crate::view_models::search;
+use taintlab_core::order::Order;
 
 /// Commands that are drawn at most.
 const MOST: usize = 100;
@@ -111,7 +112,7 @@ fn found(commands: &[Command], typed: &str) -> (Vec<Command>, usize) {
     let mut found: Vec<Command> = commands.iter().filter(has_all).cloned().collect();
     // The command that was typed in full comes before those that merely have its words.
     let typed_whole = words.join(" ");
-    found.sort_by_key(|row| !row.words.to_lowercase().starts_with(&typed_whole));
+    found.order_by_key(|row| !row.words.to_lowercase().starts_with(&typed_whole));
     if found.is_empty() {
         let entries: Vec<_> = commands.iter().map(|row| vec![(1.0, &*row.words)]).collect();
         let places = search::ranked(typed, &entries).into_iter();

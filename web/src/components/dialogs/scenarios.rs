@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use taintlab_core::order::{Order, Ordered};
 use taintlab_core::scenario::ScenarioMetadata;
 use web_sys::{HtmlElement, HtmlInputElement};
 use yew::prelude::*;
@@ -54,7 +55,7 @@ pub(crate) fn Scenarios(props: &ScenariosProps) -> Html {
         let of = |other: &str, metadata| other != *name && shared(about, metadata) > 0;
         let mut similar: Vec<_> =
             all().filter(|(other, metadata)| of(other, metadata) && shown(metadata)).collect();
-        similar.sort_by_key(|(_, metadata)| std::cmp::Reverse(shared(about, metadata)));
+        similar.order_by_key(|(_, metadata)| std::cmp::Reverse(shared(about, metadata)));
         Some(("More like this", similar))
     } else {
         None
@@ -163,7 +164,7 @@ fn by_arrows(event: KeyboardEvent) {
 fn tags(catalogue: &files::Catalogue, pressed: &UseStateHandle<Option<String>>) -> Html {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for (_, metadata) in catalogue.iter().flat_map(|(_, scenarios)| scenarios) {
-        let tags: BTreeSet<&str> = metadata.tags.iter().map(String::as_str).collect();
+        let tags: BTreeSet<&str> = metadata.tags.iter().map(String::as_str).ordered_set();
         for tag in tags {
             *counts.entry(tag).or_default() += 1;
         }
