@@ -237,7 +237,7 @@ impl DisruptionController {
         let namespace = budget.key();
         let scale =
             |owner: Option<&OwnerReference>| scale_of(cluster, namespace.namespace(), owner?).ok();
-        let scales: Option<BTreeMap<WorkloadKey, i64>> = covered.owners().map(scale).ordered_map();
+        let scales: Option<BTreeMap<WorkloadKey, i64>> = covered.owners().map(scale).collect();
         if let Some(scales) = scales {
             return Ok(scales.into_values().fold(0, i64::saturating_add));
         }
