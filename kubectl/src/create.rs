@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use taintlab_core::api::{Node, Pod, WorkloadKind};
 use taintlab_core::command::Command;
+use taintlab_manifest::typed;
 use taintlab_manifest::{Diagnostic, Limits, import};
 
 use crate::failure::Failure;
@@ -303,8 +304,7 @@ pub(crate) fn run(session: &mut Session<'_>, arguments: &Arguments) -> Result<()
         })?;
         value = merge(&value, &Value::Null, &overrides);
     }
-    let pod: Pod =
-        serde_json::from_value(value).map_err(|error| Failure::plain(error.to_string()))?;
+    let pod: Pod = typed(&value).map_err(Failure::plain)?;
     session.change(dry_run, Command::CreatePod(pod))?;
     session.print(format!("pod/{name} created{}", dry_run.suffix()));
     Ok(())

@@ -17,6 +17,7 @@ use taintlab_core::kubelet::pod_status::pod_as_served;
 use taintlab_core::order::{Order, Ordered};
 use taintlab_core::simulator::priority_classes;
 use taintlab_core::time::Time;
+use taintlab_manifest::typed;
 
 use crate::events;
 use crate::failure::Failure;
@@ -113,7 +114,7 @@ pub(crate) fn workload(value: &Value) -> Result<Box<Workload>, Failure> {
     if let Value::Object(fields) = &mut value {
         fields.remove("status");
     }
-    serde_json::from_value(value).map_err(|error| Failure::plain(error.to_string()))
+    typed(&value).map_err(Failure::plain)
 }
 
 /// A budget in its JSON form, without its status.
@@ -122,7 +123,7 @@ pub(crate) fn budget(value: &Value) -> Result<Box<PodDisruptionBudget>, Failure>
     if let Value::Object(fields) = &mut value {
         fields.remove("status");
     }
-    serde_json::from_value(value).map_err(|error| Failure::plain(error.to_string()))
+    typed(&value).map_err(Failure::plain)
 }
 
 /// The text at a JSON pointer, empty if there is none.

@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::flags::{self, Arguments};
 use crate::objects::{Object, text};
 use crate::session::Session;
+use taintlab_manifest::typed;
 
 /// `kubectl patch`.
 pub(crate) fn patch(session: &mut Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
@@ -74,10 +75,9 @@ fn merge_patch(old: &Value, patch: &Value) -> Value {
 
 /// The object of the same type that has this JSON form.
 pub(crate) fn rebuild(like: &Object, value: Value) -> Result<Object, Failure> {
-    let wrong = |error: serde_json::Error| Failure::plain(error.to_string());
     Ok(match like {
-        Object::Node(_) => Object::Node(Arc::new(serde_json::from_value(value).map_err(wrong)?)),
-        Object::Pod(_) => Object::Pod(Arc::new(serde_json::from_value(value).map_err(wrong)?)),
+        Object::Node(_) => Object::Node(Arc::new(typed(&value).map_err(Failure::plain)?)),
+        Object::Pod(_) => Object::Pod(Arc::new(typed(&value).map_err(Failure::plain)?)),
         Object::Other(resource, _) => Object::Other(resource, value),
     })
 }

@@ -49,6 +49,7 @@ mod source;
 mod storage;
 mod svg;
 mod tree;
+mod typed;
 #[cfg(feature = "yaml")]
 mod yaml;
 mod yaml_writer;
@@ -68,3 +69,4 @@ pub use crate::scenario::{
 };
 pub use crate::source::{HOW_TO_GET_COMMAND, text_from_bytes};
 pub use crate::svg::{SvgOptions, escape_xml, timeline_svg};
+pub use crate::typed::typed;

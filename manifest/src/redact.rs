@@ -149,7 +149,8 @@ impl Redactor {
         let mut json = serde_json::to_value(&*value)?;
         self.value(&mut json, rule, live);
         if self.dropped != before {
-            *value = serde_json::from_value(json)?;
+            // By way of text, as `typed` does.
+            *value = serde_json::from_str(&json.to_string())?;
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use serde_json::Value;
 use taintlab_core::api::{Pod, Quantity, Toleration};
 use taintlab_core::order::Order;
 use taintlab_core::release::KubernetesRelease;
+use taintlab_manifest::typed;
 
 use super::resources::amounts;
 use super::{Page, rfc1123, volumes};
@@ -351,8 +352,8 @@ pub(super) fn template(value: &Value, page: &mut Page) {
     }
     if page.view.release.describe_tells_template_tolerations() {
         page.labels("  Node-Selectors", &string_map(spec.get("nodeSelector")));
-        let tolerations = spec.get("tolerations").cloned().unwrap_or_default();
-        let list: Vec<Toleration> = serde_json::from_value(tolerations).unwrap_or_default();
+        let list = spec.get("tolerations").map(typed::<Vec<Toleration>>);
+        let list = list.and_then(Result::ok).unwrap_or_default();
         tolerations_of("  Tolerations", &list, page);
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use taintlab_core::api::{OwnerReference, Pod, PodPhase};
 use taintlab_core::order::Order;
+use taintlab_manifest::typed;
 
 use super::containers::template;
 use super::{Page, Surroundings, rfc1123, volumes};
@@ -115,8 +116,8 @@ pub(super) fn deployment(value: &Value, surroundings: &Surroundings, page: &mut 
 /// `deploymentutil.GetAllReplicaSets`.
 fn replica_sets_of(value: &Value, surroundings: &Surroundings, page: &mut Page) {
     let is_its = |set: &&Value| {
-        let owners = set.pointer("/metadata/ownerReferences").cloned().unwrap_or_default();
-        let owners: Vec<OwnerReference> = serde_json::from_value(owners).unwrap_or_default();
+        let owners = set.pointer("/metadata/ownerReferences").map(typed);
+        let owners: Vec<OwnerReference> = owners.and_then(Result::ok).unwrap_or_default();
         text(set, "/metadata/namespace") == text(value, "/metadata/namespace")
             && selects(value.pointer("/spec/selector"), &crate::print::labels_of(set))
             && owners.iter().any(|owner| is_to(owner, value))

@@ -169,7 +169,7 @@ pub(super) fn unpack(scenario: &mut Value) -> Result<(), String> {
     for list in LISTS {
         let Some(packed) = objects.get_mut(list) else { continue };
         let packed: Packed =
-            serde_json::from_value(packed.take()).map_err(|_| broken("a list of objects"))?;
+            taintlab_manifest::typed(packed).map_err(|_| broken("a list of objects"))?;
         let mut items = unpack_list(&packed, &workloads, &names)?;
         if list == "nodes" {
             unpack_images(&mut items, images)?;

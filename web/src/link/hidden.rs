@@ -92,7 +92,7 @@ fn as_json<T: Serialize>(value: &T) -> Result<Value, String> {
 }
 
 fn typed<T: DeserializeOwned>(value: Value) -> Result<T, String> {
-    serde_json::from_value(value).map_err(|error| error.to_string())
+    taintlab_manifest::typed(&value)
 }
 
 /// What has been replaced by what.
