@@ -67,7 +67,7 @@ playgroundTest(
     const text = largeClusterText({ nodes: 60, pods: 1_500, deployments: 20 });
     assert.ok(text.length > 1 << 20, "long enough to be told of");
     await replaceCluster(page, text);
-    await until(page, async () => (await keptSessions(page)).length === 1);
+    await until(page, async () => assert.equal((await keptSessions(page)).length, 1));
     // What is asked of a worker waits until the test lets it go on.
     await page.addInitScript(() => {
       const { postMessage } = Worker.prototype;
