@@ -185,23 +185,31 @@ impl<T: Wire, E: Wire> Wire for Result<T, E> {
     }
 }
 
-/// Any number of one kind.
-macro_rules! lists {
-    ($($type:ident $(: $bound:ident)?),*) => {$(
-        impl<T: Wire $(+ $bound)?> Wire for $type<T> {
-            fn put(&self, out: &mut Vec<u8>) {
-                self.len().put(out);
-                self.iter().for_each(|item| item.put(out));
-            }
-            fn take(from: &mut &[u8]) -> Option<Self> {
-                let length = usize::take(from)?;
-                (0..length).map(|_| T::take(from)).collect()
-            }
-        }
-    )*};
+impl<T: Wire> Wire for Vec<T> {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.len().put(out);
+        self.iter().for_each(|item| item.put(out));
+    }
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let length = usize::take(from)?;
+        (0..length).map(|_| T::take(from)).collect()
+    }
 }
 
-lists!(Vec, BTreeSet: Ord);
+impl<T: Wire + Ord> Wire for BTreeSet<T> {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.len().put(out);
+        self.iter().for_each(|item| item.put(out));
+    }
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let length = usize::take(from)?;
+        let mut set = Self::new();
+        for _ in 0..length {
+            set.insert(T::take(from)?);
+        }
+        Some(set)
+    }
+}
 
 impl<T: Wire, const N: usize> Wire for [T; N] {
     fn put(&self, out: &mut Vec<u8>) {
@@ -223,7 +231,12 @@ impl<K: Wire + Ord, V: Wire> Wire for BTreeMap<K, V> {
     }
     fn take(from: &mut &[u8]) -> Option<Self> {
         let length = usize::take(from)?;
-        (0..length).map(|_| <(K, V)>::take(from)).collect()
+        // Not collected: that would sort, in a copy of its own for each type.
+        let mut map = Self::new();
+        for _ in 0..length {
+            map.insert(K::take(from)?, V::take(from)?);
+        }
+        Some(map)
     }
 }
 

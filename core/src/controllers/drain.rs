@@ -11,6 +11,7 @@ use core::time::Duration;
 use super::{Context, Controller, WorkTicket};
 use crate::api::{NodeName, PodKey};
 use crate::cluster::Change;
+use crate::order::Ordered;
 use crate::policy::drain::{
     AfterError, DrainOptions, PodsForDeletion, aggregate, lines_of_failed_node,
     lines_of_pending_nodes, named, pods_for_deletion, quoted,
@@ -219,7 +220,7 @@ impl DrainController {
             let uid = context.cluster.get_pod(key)?.metadata.uid.clone();
             Some((key.clone(), Pending { uid, accepted: None }))
         };
-        drain.pods = pods.iter().filter_map(pending).collect();
+        drain.pods = pods.iter().filter_map(pending).ordered_map();
         let deadline = (!timeout.is_zero()).then(|| context.now.saturating_add(timeout));
         drain.deadline = deadline;
         if !warnings.is_empty() {

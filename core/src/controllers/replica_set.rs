@@ -71,7 +71,7 @@ impl ReplicaSetController {
     /// no order among them, and gets them in that of a map.
     pub fn prefer(&mut self, scale_downs: BTreeMap<String, Vec<NodeName>>) {
         let scale_downs = scale_downs.into_iter();
-        self.scale_downs = scale_downs.map(|(key, nodes)| (key, nodes.into())).collect();
+        self.scale_downs = scale_downs.map(|(key, nodes)| (key, nodes.into())).ordered_map();
     }
 
     /// The status that a ReplicaSet has when nobody has written one: its pods are counted.
@@ -223,7 +223,7 @@ fn related_pods<'a>(
             && selectors.iter().any(|selector| selector.matches(&pod.metadata.labels))
     };
     let related = |node| count(cluster.pods_of(node).filter(|(_, pod)| is_related(pod)));
-    nodes.into_iter().map(|node| (node, related(node))).collect()
+    nodes.into_iter().map(|node| (node, related(node))).ordered_map()
 }
 
 impl Reconcile for ReplicaSetController {
@@ -280,7 +280,7 @@ impl Reconcile for ReplicaSetController {
         if set.metadata.deletion_timestamp.is_none() && missing < 0 {
             let mut pods = claimed.pods(cluster, key);
             pods.retain(|pod| pod.is_active());
-            let nodes = pods.iter().map(|pod| pod.spec.node_name.as_str()).collect();
+            let nodes = pods.iter().map(|pod| pod.spec.node_name.as_str()).ordered_set();
             let related = related_pods(cluster, set, nodes);
             let related = |node: &str| related.get(node).copied().unwrap_or(0);
             let surplus = usize::try_from((-missing).min(BURST_REPLICAS)).unwrap_or(0);

@@ -201,7 +201,7 @@ impl Scheduler {
     /// Upstream draws lots.
     pub fn prefer(&mut self, placements: BTreeMap<String, Vec<NodeName>>) {
         let placements = placements.into_iter();
-        self.placements = placements.map(|(key, nodes)| (key, nodes.into())).collect();
+        self.placements = placements.map(|(key, nodes)| (key, nodes.into())).ordered_map();
     }
 
     /// Whether a pod is to be tried before any controller looks at the node that has changed: a

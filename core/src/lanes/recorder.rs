@@ -11,6 +11,7 @@ use crate::api::{
     ConditionStatus, Node, NodeCondition, NodeName, PodKey, TaintEffect, node_condition_type,
 };
 use crate::event::{Event, EventKind, RequestResult, RequestVerb};
+use crate::order::Ordered;
 use crate::pod_state::{PodHealth, PodState, PodVerdict};
 use crate::protocol::zone::ZoneKey;
 use crate::scenario::{Player, ScenarioError};
@@ -227,7 +228,7 @@ impl LaneRecorder {
         let nodes = cluster.nodes().map(|(node, _)| LaneSubject::Node { node: node.clone() });
         let pods = cluster.pods().map(|(pod, _)| LaneSubject::Pod { pod: pod.clone() });
         let zones = simulator.zones().into_iter().map(|zone| LaneSubject::Zone { zone: zone.key });
-        self.lanes.keys().cloned().chain(zones).chain(nodes).chain(pods).collect()
+        self.lanes.keys().cloned().chain(zones).chain(nodes).chain(pods).ordered_set()
     }
 
     /// Takes in the events of one moment, with the simulation as it is after them.
@@ -295,7 +296,7 @@ impl LaneRecorder {
         let zones: BTreeMap<_, _> =
             if subjects.iter().any(|one| matches!(one, LaneSubject::Zone { .. })) {
                 let states = simulator.node_lifecycle().into_iter().flat_map(|it| it.zone_states());
-                states.map(|(key, state, reason)| (key, (state, reason))).collect()
+                states.map(|(key, state, reason)| (key, (state, reason))).ordered_map()
             } else {
                 BTreeMap::new()
             };

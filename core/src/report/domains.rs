@@ -12,6 +12,7 @@ use crate::api::{
     Amounts, Node, NodeName, Pod, TaintEffect, WorkloadKind, is_default, node_allocatable,
     pod_requests,
 };
+use crate::order::Ordered;
 use crate::protocol::zone::ZoneKey;
 use crate::release::KubernetesRelease;
 use crate::simulator::Simulator;
@@ -235,14 +236,14 @@ pub(super) fn nodes_in(
     match (domain.kind, domain.pair) {
         (DomainKind::Pair, Some(pair)) => {
             let both = pair.iter().filter_map(|index| outline.domains.get(*index));
-            both.flat_map(|part| nodes_in(simulator, outline, part)).collect()
+            both.flat_map(|part| nodes_in(simulator, outline, part)).ordered_set()
         }
-        (DomainKind::Pair | DomainKind::List, _) => domain.nodes.iter().cloned().collect(),
+        (DomainKind::Pair | DomainKind::List, _) => domain.nodes.iter().cloned().ordered_set(),
         (kind, _) => {
             let label = domain.name.split('=').next().unwrap_or_default();
             let is_in = |node: &Node| domain_of(kind, label, node).as_ref() == Some(&domain.name);
             let nodes = cluster.nodes().filter(|(_, node)| is_in(node));
-            nodes.map(|(name, _)| name.clone()).collect()
+            nodes.map(|(name, _)| name.clone()).ordered_set()
         }
     }
 }

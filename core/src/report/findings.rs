@@ -891,7 +891,7 @@ pub(super) fn remedies(
     results: &[RunResult],
 ) -> Vec<Run> {
     let by_run: BTreeMap<&Run, &RunResult> = results.iter().map(|it| (&it.run, it)).ordered_map();
-    let planned = counted(outline, &super::runs(outline).into_iter().collect());
+    let planned = counted(outline, &super::runs(outline).into_iter().ordered_set());
     let plain = || by_run.values().copied().filter(|result| planned.contains(&result.run));
     let cells = cells(outline, plain());
     let all = found(outline, &cells, plain());

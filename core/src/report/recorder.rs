@@ -16,7 +16,7 @@ use crate::command::Command;
 use crate::controllers::job::wanted_pods;
 use crate::event::{Event, EventKind};
 use crate::lanes::{LaneRecorder, LaneSubject, Lanes};
-use crate::order::Order;
+use crate::order::{Order, Ordered};
 use crate::protocol::zone::{ZoneKey, ZoneState};
 use crate::scenario::Step;
 use crate::simulator::{Simulator, why_unschedulable};
@@ -164,7 +164,7 @@ pub(super) fn subjects(simulator: &Simulator) -> Vec<ReportSubject> {
     let pods = cluster.pods().map(|(_, pod)| pod).filter(|pod| !pod.has_ended());
     let bare = pods.filter(|pod| pod.metadata.controller_key().is_none() && !pod.is_static());
     let bare = bare.map(|pod| ReportSubject::Pod(pod.key()));
-    let all: BTreeSet<_> = workloads.map(ReportSubject::Workload).chain(bare).collect();
+    let all: BTreeSet<_> = workloads.map(ReportSubject::Workload).chain(bare).ordered_set();
     all.into_iter().collect()
 }
 

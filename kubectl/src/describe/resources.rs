@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 use taintlab_core::api::{Pod, Quantity};
+use taintlab_core::order::Ordered;
 
 use crate::path::plain_text;
 
@@ -16,7 +17,7 @@ pub(super) fn amounts(value: Option<&Value>) -> Amounts {
     let parsed = pairs.filter_map(|(name, amount)| {
         Some((name.clone(), Quantity::parse(&plain_text(amount)).ok()?))
     });
-    parsed.collect()
+    parsed.ordered_map()
 }
 
 /// A container of a pod as the API server has it: where a limit is given and no request, that is

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
+use taintlab_core::order::Ordered;
 use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Timestamp;
 use taintlab_core::warnings::Warning;
@@ -358,7 +359,7 @@ impl Host {
             return None;
         }
         self.told.forgotten = forgotten;
-        self.told.console = self.console.iter().map(|it| (it.number, it.clone())).collect();
+        self.told.console = self.console.iter().map(|it| (it.number, it.clone())).ordered_map();
         Some((forgotten, new))
     }
 

@@ -418,7 +418,7 @@ fn zone_states(simulator: &Simulator) -> BTreeMap<String, String> {
         let state = zone.state?;
         Some((zone.key.as_str().to_owned(), format!("{state}, {} nodes/s", zone.qps)))
     });
-    zones.collect()
+    zones.ordered_map()
 }
 
 fn same_nodes(a: &[Rc<NodeView>], b: &[Rc<NodeView>]) -> bool {

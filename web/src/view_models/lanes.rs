@@ -240,7 +240,7 @@ impl LaneRows {
             Some(folded) => folded.clone(),
             None if number_of_pods > MANY_PODS => {
                 let nodes = zones.values().flatten().cloned();
-                nodes.map(|node| LaneSubject::Node { node }).collect()
+                nodes.map(|node| LaneSubject::Node { node }).ordered_set()
             }
             None => BTreeSet::new(),
         };

@@ -7,6 +7,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::api::{LabelSelector, OwnerReference, Pod, PodKey, Requirement, SelectorOperator};
+use crate::order::Ordered;
 
 type Labels = BTreeMap<String, String>;
 
@@ -207,7 +208,7 @@ impl Coverage {
     fn candidates(&self, namespace: &str, versions: [Option<&Pod>; 2]) -> BTreeSet<PodKey> {
         let Some(index) = self.index.get(namespace) else { return BTreeSet::new() };
         let labels = versions.into_iter().flatten().map(|pod| &pod.metadata.labels);
-        labels.flat_map(|labels| index.candidates(labels)).cloned().collect()
+        labels.flat_map(|labels| index.candidates(labels)).cloned().ordered_set()
     }
 
     /// The budgets that select a pod, by name.

@@ -8,6 +8,7 @@ use crate::api::node_condition_type::{
     DISK_PRESSURE, MEMORY_PRESSURE, NETWORK_UNAVAILABLE, PID_PRESSURE, READY,
 };
 use crate::api::{ConditionStatus, Node, Taint, TaintEffect, well_known};
+use crate::order::Ordered;
 use crate::policy::taints::taint_set_diff;
 
 /// Which taint a condition of that type and status brings. Mirrors
@@ -61,7 +62,7 @@ pub(super) fn label_changes(node: &Node) -> BTreeMap<String, String> {
             let value = labels.get(*stable)?;
             (labels.get(*beta) != Some(value)).then(|| ((*beta).into(), value.clone()))
         })
-        .collect()
+        .ordered_map()
 }
 
 /// Whether there is something to change.

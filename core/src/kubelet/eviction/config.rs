@@ -17,6 +17,7 @@ use super::signal::Signal;
 use super::threshold::Threshold;
 use super::version::KubeletVersion;
 use crate::kubelet::ShutdownGracePeriodByPodPriority;
+use crate::order::Ordered;
 use crate::quote::go_quote;
 use crate::time::{Span, format_duration};
 
@@ -164,7 +165,7 @@ pub fn default_eviction_hard(version: KubeletVersion) -> BTreeMap<String, String
     if version.rule(false, |release| release.default_imagefs_inodes_threshold()) {
         list.push((Signal::ImageFsInodesFree, "5%"));
     }
-    list.into_iter().map(|(signal, value)| (signal.name().into(), value.into())).collect()
+    list.into_iter().map(|(signal, value)| (signal.name().into(), value.into())).ordered_map()
 }
 
 /// Flags and what they set.
