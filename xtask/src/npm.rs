@@ -265,7 +265,10 @@ fn write_entries(
     fs::write(&generated, with_own_fields(&fs::read_to_string(&generated)?))?;
     let public = work.join("web/public.js");
     fs::write(&public, template("public.work.js")? + &exports.guarded())?;
-    minify(workspace, &public, &to.join("glue.js"), &esm)?;
+    let mut glue = esm.to_vec();
+    // What wasm-bindgen says of a wrong object names its class.
+    glue.extend(exports.classes.is_empty().then_some("--minify-identifiers"));
+    minify(workspace, &public, &to.join("glue.js"), &glue)?;
 
     let list = exports.names().collect::<Vec<_>>().join(", ");
     let write = |template_name: &str, name: &str| {
