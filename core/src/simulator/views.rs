@@ -5,6 +5,8 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use serde_json::Value;
+
 use super::{
     Availability, EvictionView, Forecast, NodeView, PodExplanation, PodStates, RunOutcome,
     Simulator, UsageSeries, WorkloadView, forecast,
@@ -133,13 +135,23 @@ impl Simulator {
     }
 
     /// A node as the API server would show it now: the heartbeats of its conditions are those of
-    /// the last post. The objects of [`cluster`](Self::cluster) do not follow every post.
+    /// the last post, and a kubelet whose version nobody gave has that of the release. The objects
+    /// of [`cluster`](Self::cluster) do not follow every post.
     #[must_use]
     pub fn node_as_served(&self, node: &str) -> Option<Arc<Node>> {
         let (time, cluster) = ((self.api.config.start, self.api.now), &self.api.cluster);
         let stored = cluster.get_node(node)?;
         let posted = self.kubelets.node_as_posted(time, cluster, node);
-        Some(posted.map_or_else(|| stored.clone(), Arc::new))
+        let mut served = posted.map_or_else(|| stored.clone(), Arc::new);
+        if served.kubelet_version().is_none() && self.kubelets.get(node).is_some() {
+            let version = self.api.config.release.version();
+            let status = &mut Arc::make_mut(&mut served).status;
+            let info = status.other.get("nodeInfo").and_then(Value::as_object);
+            let mut info = info.cloned().unwrap_or_default();
+            info.insert("kubeletVersion".into(), version.into());
+            status.other.set("nodeInfo", info.into());
+        }
+        Some(served)
     }
 
     /// The lease of a node as the API server would show it now, if there are kubelets and this one
