@@ -305,6 +305,11 @@ pub struct Outline {
     /// The workloads that have fewer ready pods than they ask for before anything fails.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub short_already: Vec<Shortfall>,
+    /// Of the nodes of one zone that fail together, how much later than the first one the last one
+    /// is tainted: the most of all domains, at the rate of a zone that is not partially disrupted.
+    /// Which of them is the first is free upstream.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub taint_spread: Millis,
     /// What can fail.
     #[cfg_attr(feature = "typescript-all", tsify(type = "FailureDomain[]"))]
     pub domains: Vec<Domain>,
@@ -494,6 +499,7 @@ impl Plan {
             node.condition("Ready").is_none_or(|it| it.status == ConditionStatus::True)
         };
         let lost = simulator.cluster().nodes().filter(|(_, node)| !is_ready(node));
+        let domains = domains::domains(simulator, &options)?;
         let outline = Outline {
             version: env!("CARGO_PKG_VERSION").into(),
             cluster: ClusterIdentity::of(&scenario, &options),
@@ -504,7 +510,8 @@ impl Plan {
             nodes: simulator.cluster().nodes().len(),
             pods: simulator.cluster().pod_count(),
             subjects,
-            domains: domains::domains(simulator, &options)?,
+            taint_spread: domains::taint_spread(simulator, &domains),
+            domains,
             options,
         };
         Ok(Self { scenario, outline, plain: settled.clone(), settled })

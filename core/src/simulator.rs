@@ -40,6 +40,7 @@ use alloc::vec::Vec;
 use self::control_plane::ControlPlane;
 pub use self::differences::Differences;
 pub use self::forecast::{Forecast, last_time_budget};
+pub(crate) use self::forecast::token_every;
 use self::node_controllers::NodeControllers;
 pub use self::node_view::NodeView;
 pub(crate) use self::outcome::why_unschedulable;

@@ -4,10 +4,11 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Outline, ReportError, ReportOptions};
+use super::{Millis, Outline, ReportError, ReportOptions};
 use crate::api::{
     Amounts, Node, NodeName, Pod, TaintEffect, WorkloadKind, is_default, node_allocatable,
     pod_requests,
@@ -15,7 +16,8 @@ use crate::api::{
 use crate::order::Ordered;
 use crate::protocol::zone::ZoneKey;
 use crate::release::KubernetesRelease;
-use crate::simulator::Simulator;
+use crate::simulator::{Simulator, token_every};
+use crate::time::Span;
 
 /// The label of a node's region, and the one before 1.17.
 const REGION: [&str; 2] =
@@ -197,6 +199,24 @@ pub(super) fn domains(
         domain.same_nodes_as = (known < index).then_some(known);
     }
     Ok(domains)
+}
+
+/// How much later than the first the last node of a zone is tainted of those that fail together. A
+/// failure of all nodes taints none.
+pub(super) fn taint_spread(simulator: &Simulator, domains: &[Domain]) -> Millis {
+    let cluster = simulator.cluster();
+    let together = |domain: &Domain| {
+        let mut zones: BTreeMap<ZoneKey, u32> = BTreeMap::new();
+        for node in domain.nodes.iter().filter_map(|node| cluster.get_node(node.as_str())) {
+            *zones.entry(ZoneKey::of(&node.metadata.labels)).or_default() += 1;
+        }
+        zones.into_values().max().unwrap_or_default()
+    };
+    let parts = domains.iter().filter(|domain| domain.nodes.len() < cluster.nodes().len());
+    let others = parts.map(together).max().unwrap_or_default().saturating_sub(1);
+    let rate = simulator.flags().rates.node_eviction_rate;
+    let every = if rate > 0.0 { token_every(rate) } else { Duration::ZERO };
+    Millis::from(Span(every.saturating_mul(others)))
 }
 
 /// The domain of a kind that a node is in, by its name; of labels, the one of this label.

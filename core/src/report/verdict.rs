@@ -185,6 +185,14 @@ pub(super) fn notes(outline: &Outline) -> Vec<String> {
                 .into(),
         );
     }
+    let taints = |fault: &Fault| !matches!(fault, Fault::Drained | Fault::Tainted { .. });
+    if outline.taint_spread.0 > 0 && outline.options.faults.iter().any(taints) {
+        notes.push(format!(
+            "nodes of a zone that fail together are tainted one by one, in the order of a Go map \
+             upstream and here by name: each up to {} earlier or later (--node-eviction-rate)",
+            outline.taint_spread
+        ));
+    }
     notes.push(
         "harm: the time without the wanted pods, divided by their number, and once more the time \
          with none"

@@ -203,7 +203,7 @@ type Queued<'a> = (&'a NodeName, &'a Dequeued, Option<Timestamp>, (Moment, Momen
 const PASSES_BETWEEN: usize = 3;
 
 /// The time between two tokens at that rate, to the millisecond.
-fn token_every(qps: f32) -> Duration {
+pub(crate) fn token_every(qps: f32) -> Duration {
     let seconds = 1.0 / f64::from(qps);
     let every = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
     Duration::from_millis(u64::try_from(every.as_micros().div_ceil(1000)).unwrap_or(u64::MAX))

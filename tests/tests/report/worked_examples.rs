@@ -455,6 +455,44 @@ fn a_report_of_nothing_has_no_score() {
     assert!(half.score.is_none() && half.verdict.is_none());
 }
 
+/// Which node of a zone is tainted first is free upstream: the notes say how far apart the first and
+/// the last can be, at the rate that is set.
+#[test]
+fn a_report_says_how_far_apart_nodes_of_a_zone_are_tainted() {
+    let zones = |zones: &[&str]| {
+        let node = |(number, zone): (usize, &&str)| {
+            format!(
+                "---\napiVersion: v1\nkind: Node\nmetadata: {{name: n{number}, labels: \
+                 {{topology.kubernetes.io/zone: {zone}}}}}\n"
+            )
+        };
+        zones.iter().enumerate().map(node).collect::<String>()
+    };
+    let noted = |nodes: &str, rate: Option<&str>, fault: Fault| {
+        let mut cluster = scenario(nodes);
+        if let Some(rate) = rate {
+            let flags = &mut cluster.kubernetes.controller_manager_flags;
+            flags.insert("node-eviction-rate".into(), rate.into());
+        }
+        let options =
+            ReportOptions { faults: vec![fault], remedies: 0, ..ReportOptions::default() };
+        let report = report_of(cluster, options);
+        report.notes.into_iter().find(|note| note.contains("Go map"))
+    };
+    let three = zones(&["a", "a", "a", "b", "b"]);
+    assert_eq!(
+        noted(&three, None, Fault::Lost).unwrap(),
+        "nodes of a zone that fail together are tainted one by one, in the order of a Go map \
+         upstream and here by name: each up to 20s earlier or later (--node-eviction-rate)"
+    );
+    assert!(noted(&three, Some("0.2"), Fault::Lost).unwrap().contains("up to 10s "));
+    assert_eq!(noted(&three, Some("0"), Fault::Lost), None);
+    assert_eq!(noted(&three, None, Fault::Drained), None);
+    assert_eq!(noted(&zones(&["a", "b", "c"]), None, Fault::Lost), None);
+    // A total outage taints nobody.
+    assert_eq!(noted(&zones(&["a", "a", "a"]), None, Fault::Lost), None);
+}
+
 #[test]
 fn a_report_says_which_cluster_it_is_about_and_what_was_lost_before() {
     let step = Step {
