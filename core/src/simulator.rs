@@ -19,6 +19,7 @@ mod commands;
 mod control_plane;
 mod differences;
 mod driver;
+mod eviction_requests;
 mod forecast;
 mod node_controllers;
 mod node_view;
@@ -414,6 +415,8 @@ impl Simulator {
 
     /// What happened next; `None` when all has been told.
     pub fn poll_event(&mut self) -> Option<Event> {
+        } else if self.nodes.requests.next_timer() == Some(timer) {
+            TimeoutReason::EvictionDue { pod: self.nodes.requests.next_pod()?.clone() }
         self.api.events.pop_front()
     }
 
@@ -506,8 +509,9 @@ impl Simulator {
     fn next_timer(&self) -> Option<TimerId> {
         let control = self.control.as_ref().and_then(|control| control.next_timer());
         let (kubelets, drains) = (self.kubelets.next_timer(), self.drains.next_timer());
-        let timers = [self.nodes.taint_eviction.next_timer(), kubelets, drains, control];
-        timers.into_iter().flatten().min()
+        let evictions = [self.nodes.taint_eviction.next_timer(), self.nodes.requests.next_timer()];
+        let timers = evictions.into_iter().chain([kubelets, drains, control]);
+        timers.flatten().min()
     }
 
     fn fire_next_timer(&mut self) {
@@ -529,6 +533,8 @@ impl Simulator {
     /// Lets the controllers work until nothing is left at this instant: timers that are due, then
     /// one node and one pod that have changed, and so on.
     fn reconcile_until_idle(&mut self) {
+        } else if self.nodes.requests.next_timer() == Some(timer) {
+            self.run_taint_eviction_actions();
         loop {
             self.run_taint_eviction_actions();
             // What kubelets do is seen a while later: controllers work before it is.

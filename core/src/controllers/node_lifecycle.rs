@@ -59,6 +59,7 @@ pub use self::action::{
 };
 pub use self::config::NodeLifecycleConfig;
 pub use self::controller::{NODE_EVICTION_PERIOD, NodeLifecycleController};
+pub(crate) use self::flow::Client;
 pub use self::health::{NodeHealth, Ready, Renewal};
 pub use self::record::EvictionStatus;
 pub use self::taint_history::{Dequeued, MissedHeartbeats, NodeTaintHistory};

@@ -194,6 +194,25 @@ impl EvictionRecords {
         }
     }
 
+    /// A request of the controller that deletes the pod waits for a token of its client.
+    pub(crate) fn record_throttled(&mut self, pod: &PodKey) {
+        if let Some(eviction) = self.evictions.get_mut(pod) {
+            eviction.throttled |= eviction.deleted_at.is_none();
+        }
+    }
+
+    /// The moments at which pods were due of which some had to wait for the client, with when the
+    /// last of them was deleted. Which of them come first is free.
+    pub(crate) fn throttled(&self) -> BTreeMap<Timestamp, Timestamp> {
+        let all = || self.evictions.values().chain(self.earlier.values().flatten());
+        let mut moments: BTreeMap<Timestamp, Timestamp> = BTreeMap::new();
+        for eviction in all().filter(|eviction| eviction.throttled) {
+            let last = moments.entry(eviction.fire_at).or_default();
+            *last = eviction.deleted_at.map_or(*last, |deleted| deleted.max(*last));
+        }
+        moments
+    }
+
     /// A pod is created: what is known of a gone one of its name is not about it.
     pub(crate) fn record_created(&mut self, pod: &PodKey) {
         if self.evictions.get(pod).is_some_and(|eviction| eviction.gone_at.is_some())
@@ -221,7 +240,8 @@ fn begun(
 ) -> Eviction {
     let uid = pod.metadata.uid.as_str().into();
     let (deleted_at, grace, gone_at) = (None, None, None);
-    Eviction { uid, node, cause, created_at, fire_at, deleted_at, grace, gone_at }
+    let throttled = false;
+    Eviction { uid, node, cause, created_at, fire_at, throttled, deleted_at, grace, gone_at }
 }
 
 /// A taint, its text, and since when a node has it.

@@ -4,7 +4,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::fmt;
+use core::fmt::{self, Write};
 use core::time::Duration;
 
 use serde::{Serialize, Serializer};
@@ -115,6 +115,8 @@ pub enum TermKind {
     Noticed,
     /// How long the pod tolerates the taint.
     Toleration,
+    /// Until the client of the controller sent the delete: many pods were due at once.
+    Client,
     /// Until a delete was accepted, after failures.
     Retries,
     /// The end of the grace period of the deleted pod.
@@ -200,8 +202,9 @@ pub struct TimeBudget {
     /// Whether that has happened; otherwise it will, if nothing changes.
     pub over: bool,
     /// Between which moments it lies in a cluster whose heartbeats and health checks come at other
-    /// moments than the simulated ones. Absent of what is over, where no health check counts, and
-    /// once a health check has found that the node is unreachable or not ready.
+    /// moments than the simulated ones. Once a health check has found that the node is unreachable
+    /// or not ready, it says what depends on the order of the nodes that were found together.
+    /// Absent of what is over, and where nothing is open.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript-all", tsify(optional))]
     pub range: Option<EvictionRange>,
@@ -295,6 +298,8 @@ pub(crate) struct Eviction {
     /// When the controller looked at the pod, and when its time is over.
     pub(crate) created_at: Timestamp,
     pub(crate) fire_at: Timestamp,
+    /// Whether the controller's client let it wait.
+    pub(crate) throttled: bool,
     pub(crate) deleted_at: Option<Timestamp>,
     /// The grace period that the delete gave.
     pub(crate) grace: Option<Duration>,
@@ -532,11 +537,14 @@ impl Eviction {
         }
     }
 
-    /// The [`range`](TimeBudget::range) of this eviction, given what is open about its node.
+    /// The [`range`](TimeBudget::range) of this eviction, given what is open about its node and
+    /// when the last of the pods goes that are due with it, if the controller's client lets them
+    /// wait: any of them may be the last.
     pub(crate) fn range(
         &self,
         open: &OpenPhases,
         token: Option<&TokenRange>,
+        last_due: Option<Timestamp>,
         flags: &NodeLifecycleConfig,
     ) -> EvictionRange {
         let evicted_at = Moment::from(self.deleted_at.unwrap_or(self.fire_at));
@@ -556,11 +564,35 @@ impl Eviction {
             // Without the queue all that follows comes as much earlier or later.
             _ => open.of(evicted_at),
         };
-        EvictionRange::new(
-            first.min(evicted_at),
-            last.plus(NODE_EVICTION_PERIOD).max(evicted_at),
-            &because,
-        )
+        let (mut first, mut last) =
+            (first.min(evicted_at), last.plus(NODE_EVICTION_PERIOD).max(evicted_at));
+        if let Some(last_due) = last_due {
+            let qps = flags.kube_api_qps;
+            let _ = write!(
+                because,
+                "; pods that are due at once wait for the controller's client, in any order \
+                 (--kube-api-qps={qps})"
+            );
+            first = first.minus(evicted_at.since(self.fire_at.into()));
+            last = last.plus(Moment::from(last_due).since(evicted_at));
+        }
+        EvictionRange::new(first, last, &because)
+    }
+
+    /// Between which moments this eviction lies if its node has its turn in its zone's queue between
+    /// these, in an order that is free.
+    pub(crate) fn range_by_lot(&self, first: Moment, last: Moment) -> Option<EvictionRange> {
+        let dequeued = self.taint_history()?.dequeued.as_ref()?;
+        let evicted_at = Moment::from(self.deleted_at.unwrap_or(self.fire_at));
+        let after = evicted_at.since(dequeued.at.into());
+        let (first, last) = (first.plus(after).min(evicted_at), last.plus(after).max(evicted_at));
+        let flag = dequeued.rate_source.flag().unwrap_or_default();
+        let because = format!(
+            "any of the nodes that one health check found can be tainted first, and the others \
+             follow one by one (--{flag}={})",
+            dequeued.qps
+        );
+        (first < last).then(|| EvictionRange::new(first, last, &because))
     }
 
     /// The budget of this eviction. `ends` is the end of the pod's grace period, if it is known and
@@ -602,6 +634,11 @@ impl Eviction {
             terms.until(TermKind::Toleration, self.fire_at.into(), text, set_by);
         }
         let evicted_at = self.deleted_at.unwrap_or(self.fire_at).into();
+        if self.throttled {
+            let text = "the controller's client sends the DELETE after those of other pods";
+            let qps = format!("--kube-api-qps={}", flags.kube_api_qps);
+            terms.until(TermKind::Client, evicted_at, text, qps);
+        }
         let text = "the API server accepts the DELETE after failures";
         terms.until(TermKind::Retries, evicted_at, text, String::new());
         let gone_at = self.gone_at.or(ends).map(Moment::from);

@@ -364,7 +364,8 @@ impl Simulator {
     /// Carries out what the taint-eviction controller wants done.
     pub(super) fn run_taint_eviction_actions(&mut self) {
         use taint_eviction::TaintEvictionAction as Action;
-        while let Some(action) = self.nodes.taint_eviction.poll_action() {
+        let now = self.api.now;
+        while let Some(action) = self.nodes.poll_taint_eviction(now, &mut self.sequence) {
             let (id, result) = match action {
                 Action::RecordEvent(event) => {
                     self.api.emit(EventKind::EventRecorded(event));

@@ -20,8 +20,16 @@ use crate::time::{Timestamp, format_duration};
 /// wait, and than most tolerations.
 pub(super) const AHEAD: Duration = Duration::from_secs(24 * 60 * 60);
 /// How many deadlines that may be at most, so that a cluster that never comes to rest does not hold
-/// up who asks.
-pub(super) const DEADLINES: usize = 10_000;
+/// up who asks: so many, and some for each pod, whose marks and deletions wait for a client.
+const DEADLINES: usize = 10_000;
+const DEADLINES_OF_POD: usize = 6;
+const MOST_DEADLINES: usize = 40_000;
+
+/// How many deadlines far [`Simulator::look_ahead`] looks.
+pub(super) fn deadlines(simulator: &Simulator) -> usize {
+    let pods = simulator.api.cluster.pod_count();
+    MOST_DEADLINES.min(DEADLINES.saturating_add(pods.saturating_mul(DEADLINES_OF_POD)))
+}
 
 /// What will happen if nobody does anything: a copy of the simulation that has run ahead.
 #[derive(Clone, Debug)]
@@ -30,6 +38,11 @@ pub struct Forecast {
     from: Timestamp,
     /// When the zones have tokens for the nodes that wait.
     tokens: BTreeMap<NodeName, TokenRange>,
+    /// When pods are due at once that wait for the controller's client, and when the last goes.
+    throttled: BTreeMap<Timestamp, Timestamp>,
+    /// Nodes that wait in a queue with others of the same health pass: when their turn is if they
+    /// are the first of them, and the last.
+    turns: BTreeMap<NodeName, (Moment, Moment)>,
 }
 
 impl Forecast {
@@ -47,7 +60,9 @@ impl Forecast {
             }
             simulator.api.events.clear();
         }
-        let mut forecast = Self { simulator, from: now.api.now, tokens: BTreeMap::new() };
+        let throttled = simulator.nodes.records.throttled();
+        let (from, tokens) = (now.api.now, BTreeMap::new());
+        let mut forecast = Self { simulator, from, tokens, throttled, turns: turns(now) };
         forecast.tokens = forecast.all_tokens();
         forecast
     }
@@ -75,9 +90,33 @@ impl Forecast {
 
     /// Between which moments an eviction to come lies.
     fn range(&self, eviction: &Eviction) -> Option<EvictionRange> {
-        let open = self.open_phases(&eviction.node, eviction.taint_history()?)?;
+        let history = eviction.taint_history()?;
         let token = self.tokens.get(eviction.node.as_str());
-        Some(eviction.range(&open, token, &self.simulator.nodes.flags))
+        let last = self.throttled.get(&eviction.fire_at).copied();
+        let flags = &self.simulator.nodes.flags;
+        let Some(open) = self.open_phases(&eviction.node, history) else {
+            let (first, last) = self.turn(&eviction.node, history, token)?;
+            return eviction.range_by_lot(first, last);
+        };
+        Some(eviction.range(&open, token, last, flags))
+    }
+
+    /// Between which moments a node has its turn that a health pass has found: the order of those
+    /// that it found together is free.
+    fn turn(
+        &self,
+        node: &NodeName,
+        history: &NodeTaintHistory,
+        token: Option<&TokenRange>,
+    ) -> Option<(Moment, Moment)> {
+        let missed = history.missed_heartbeats.as_ref();
+        let is_found = missed.is_some_and(|missed| missed.unknown_at <= self.from);
+        let is_queued = history.queued_at.is_some_and(|queued_at| queued_at <= self.from);
+        if is_queued {
+            return self.turns.get(node).copied();
+        }
+        let token = token.filter(|token| is_found && token.queued_at == history.queued_at)?;
+        Some((token.first, token.last))
     }
 
     /// What nobody knows of how a node is found.
@@ -192,6 +231,18 @@ impl Forecast {
     pub const fn simulator(&self) -> &Simulator {
         &self.simulator
     }
+}
+
+/// Between which moments nodes have their turns that wait in queues, in whatever order.
+fn turns(simulator: &Simulator) -> BTreeMap<NodeName, (Moment, Moment)> {
+    let lifecycle = simulator.nodes.lifecycle.as_ref();
+    let zones = lifecycle.map(|lifecycle| lifecycle.zones(simulator.api.now));
+    let queued = zones.into_iter().flatten().flat_map(|zone| zone.queue);
+    let turns = queued.filter_map(|queued| {
+        let (first, last) = queued.earliest_at.zip(queued.latest_at)?;
+        (queued.tied > 1).then(|| (queued.node, (first.into(), last.into())))
+    });
+    turns.collect()
 }
 
 /// A node that is tainted from now on: how it leaves its queue, when it is queued in the

@@ -3,17 +3,19 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::eviction_requests::{EvictionRequests, Next};
 use crate::api::{Node, NodeName, PodKey, Taint};
 use crate::api_server::{ApiServer, SimulatorConfig};
 use crate::cluster::Change;
 use crate::controllers::Context;
 use crate::controllers::node_lifecycle::{
-    NodeLifecycleConfig, NodeLifecycleController, NodeLifecycleReport, Renewal,
+    Client, NodeLifecycleConfig, NodeLifecycleController, NodeLifecycleReport, Renewal,
 };
-use crate::controllers::taint_eviction::{Decision, TaintEvictionController};
+use crate::controllers::taint_eviction::{Decision, TaintEvictionAction, TaintEvictionController};
 use crate::event::{EventKind, NodesPerSecond};
 use crate::eviction_timeline::EvictionRecords;
 use crate::kubelet::{Heartbeats, Kubelets};
+use crate::queue::timer_queue::Sequence;
 use crate::release::{FeatureGate, FeatureGates};
 use crate::time::Timestamp;
 
@@ -22,6 +24,7 @@ use crate::time::Timestamp;
 pub(super) struct NodeControllers {
     pub(super) flags: NodeLifecycleConfig,
     pub(super) taint_eviction: TaintEvictionController,
+    pub(super) requests: EvictionRequests,
     /// Whether it runs: with kubelets, a flag can switch it off.
     evicts_by_taints: bool,
     pub(super) lifecycle: Option<NodeLifecycleController>,
@@ -38,6 +41,7 @@ impl NodeControllers {
     ) -> Self {
         Self {
             taint_eviction: TaintEvictionController::new(config.release, gates),
+            requests: EvictionRequests::default(),
             evicts_by_taints: config.evicts_by_taints(&flags),
             lifecycle: None,
             records: EvictionRecords::new(
@@ -56,6 +60,11 @@ impl NodeControllers {
         }
         let timers_lost = self.taint_eviction.scheduled_evictions().len();
         self.taint_eviction = TaintEvictionController::new(api.config.release, &api.gates);
+        let has_own_client = api.config.release.has_taint_eviction_controller();
+        self.requests = EvictionRequests::new(has_own_client.then(|| {
+            let write_time = api.config.health_pass.per_write.0;
+            Client::new(&NodeLifecycleConfig { write_time, ..self.flags.clone() })
+        }));
         for (_, node) in api.cluster.nodes() {
             self.taint_eviction.handle_node_update(api.now, None, Some(node));
         }
@@ -175,6 +184,21 @@ impl NodeControllers {
         self.number_timers(context, |controller, context| {
             controller.handle_timeout(context.now, context.cluster);
         });
+    }
+
+    /// What the taint-eviction controller wants done now; its requests wait for their tokens.
+    pub(super) fn poll_taint_eviction(
+        &mut self,
+        now: Timestamp,
+        sequence: &mut Sequence,
+    ) -> Option<TaintEvictionAction> {
+        loop {
+            let (controller, lifecycle) = (&mut self.taint_eviction, self.lifecycle.as_mut());
+            match self.requests.poll((now, sequence), controller, lifecycle)? {
+                Next::Act(action) => return Some(action),
+                Next::Waits(pod) => self.records.record_throttled(&pod),
+            }
+        }
     }
 
     /// Calls the taint-eviction controller so that its timers are numbered with those of the

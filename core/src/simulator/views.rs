@@ -87,10 +87,11 @@ impl Simulator {
         forecast::record_or_look_ahead(self, pod, ahead)
     }
 
-    /// The forecast of a day, at most 10,000 deadlines far: what the page and the packages show.
+    /// The forecast of a day, at most 10,000 to 40,000 deadlines far, by the number of pods: what the
+    /// page and the packages show.
     #[must_use]
     pub fn look_ahead(&self) -> Forecast {
-        self.forecast(self.api.now.saturating_add(forecast::AHEAD), forecast::DEADLINES)
+        self.forecast(self.api.now.saturating_add(forecast::AHEAD), forecast::deadlines(self))
     }
 
     /// The same for each pod that is there, by key, with one look ahead for all of them.

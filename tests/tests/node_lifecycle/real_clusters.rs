@@ -3,12 +3,15 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use taintlab_core::api::{Lease, Node, Pod, TaintEffect};
+use taintlab_core::api::{Lease, Node, Pod, PodKey, TaintEffect};
 use taintlab_core::command::Command;
 use taintlab_core::controllers::node_lifecycle::DequeueOutcome;
-use taintlab_core::event::{Event, EventKind};
+use taintlab_core::event::{Event, EventKind, RequestVerb};
+use taintlab_core::eviction_timeline::time_budget::{Moment, TermKind};
 use taintlab_core::release::KubernetesRelease;
-use taintlab_core::simulator::{HealthPassTime, InitialState, Simulator, SimulatorConfig};
+use taintlab_core::simulator::{
+    HealthPassTime, InitialState, Simulator, SimulatorConfig, last_time_budget,
+};
 use taintlab_core::time::{Time, Timestamp};
 use taintlab_kubectl::{Context, run as kubectl};
 
@@ -197,40 +200,216 @@ fn many_lost_nodes_share_one_client() {
     }
 }
 
+/// When pods were deleted, in seconds: their names and moments in order.
+fn deleted(events: &[Event]) -> Vec<(String, f64)> {
+    let deletes = events.iter().filter_map(|event| match &event.what {
+        EventKind::Request { pod, verb: RequestVerb::Delete, .. } => {
+            Some((pod.name().to_owned(), event.at.since_zero().as_secs_f64()))
+        }
+        _ => None,
+    });
+    deletes.collect()
+}
+
+fn taint(node: &str) -> Value {
+    json!({"taint": {"node": node, "taint": {"key": "example.com/a", "effect": "NoExecute"}}})
+}
+
+/// Timers that fire at one moment run at once, and their requests wait for the client: an Event and
+/// a DELETE for each pod, and since 1.26 a GET and a PATCH before.
+#[test]
+fn pods_that_are_due_at_once_wait_for_the_client() {
+    let took = |minor: u8, pods: usize, pass: HealthPassTime, qps: &str| {
+        let mut config = SimulatorConfig::with_control_plane(release(minor));
+        config.health_pass = pass;
+        config.controller_manager_flags.insert("kube-api-qps".into(), qps.into());
+        let node = |name: &str| serde_json::from_value(json!({"metadata": {"name": name}}));
+        let nodes = ["n0", "n1"].map(|name| node(name).unwrap());
+        let pods = pods_of(1, pods).into_iter().map(|pod| serde_json::from_value(pod).unwrap());
+        let mut simulator = Simulator::new(config, nodes, pods).unwrap();
+        command(&mut simulator, 61, taint("n0"));
+        let events = run(&mut simulator, 120);
+        let deleted = deleted(&events);
+        let (last, at) = deleted.last().unwrap().clone();
+        let pod = PodKey::new("default", &last);
+        let budget = simulator.time_budget(&pod).or_else(|| last_time_budget(&simulator, &pod));
+        let terms = budget.unwrap().terms;
+        let client = terms.into_iter().find(|term| term.kind == TermKind::Client);
+        (deleted.len(), at - 61.0, client.map(|term| term.set_by))
+    };
+    let measured = HealthPassTime::MEASURED;
+    for (minor, pods, expected) in [
+        (20, 110, 4.0..4.6),
+        (25, 110, 4.0..4.6),
+        (26, 110, 15.0..16.0),
+        (28, 110, 15.0..16.0),
+        (29, 110, 15.0..16.0),
+        (35, 110, 15.0..16.0),
+    ] {
+        let (count, last, client) = took(minor, pods, measured, "20");
+        assert_eq!((count, client.as_deref()), (pods, Some("--kube-api-qps=20")), "1.{minor}");
+        assert!(expected.contains(&last), "1.{minor}: {last}");
+        assert_eq!(took(minor, pods, HealthPassTime::default(), "20"), (pods, 0.0, None));
+        assert_eq!(took(minor, pods, measured, "-1"), (pods, 0.0, None));
+        // The burst is enough for a few.
+        assert_eq!(took(minor, 7, measured, "20"), (7, 0.0, None), "1.{minor}");
+    }
+    // To 1.28 the client is that of the node lifecycle controller, which a lost node keeps busy.
+    for (minor, waits) in [(28, true), (29, false)] {
+        let mut pods = pods_of(1, 110);
+        pods.push(json!({"metadata": {"name": "other"}, "spec": {"nodeName": "n1"}}));
+        let mut simulator = cluster(minor, 3, &pods);
+        let mut events = cut(&mut simulator, 0..1, 61, 107);
+        assert!(unknown_at(&events, "n0") < 104.0, "1.{minor}");
+        command(&mut simulator, 107, taint("n1"));
+        events.extend(run(&mut simulator, 108));
+        let deleted = deleted(&events);
+        let (_, at) = deleted.iter().find(|(name, _)| name == "other").unwrap();
+        assert_eq!(*at > 107.0, waits, "1.{minor}: {at}");
+    }
+}
+
+/// Loses the first nodes of a cluster in many phases, and checks that the range of each of some pods
+/// holds the moments of all.
+fn check_ranges(minor: u8, nodes: usize, lost: usize, pods: usize, phases: u64) {
+    let tolerations = json!([{"key": "node.kubernetes.io/unreachable", "operator": "Exists",
+                              "effect": "NoExecute", "tolerationSeconds": 300}]);
+    let objects: Vec<Value> = { pods_of(lost, pods).into_iter() }
+        .map(|mut pod| {
+            pod["spec"]["tolerations"] = tolerations.clone();
+            pod
+        })
+        .collect();
+    let (mut least, mut most) = (i64::MAX, i64::MIN);
+    let (mut earliest, mut latest) = (i64::MIN, i64::MAX);
+    for phase in 0..phases {
+        let mut simulator = cluster(minor, nodes, &objects);
+        let at = Timestamp::from_millis(61_003 + 10_000 * phase / phases);
+        for node in 0..lost {
+            let command = json!({"cutNetwork": {"node": format!("n{node}")}});
+            simulator.handle_command(at, serde_json::from_value(command).unwrap()).unwrap();
+        }
+        let forecast = simulator.look_ahead();
+        let start = i64::try_from(at.as_nanos()).unwrap();
+        for pod in (0..lost * pods).step_by(7) {
+            let pod = PodKey::new("default", &format!("p{pod}"));
+            let budget = forecast.time_budget(&pod).unwrap();
+            let range = budget.range.unwrap();
+            let evicted = budget.evicted_at.as_nanos() - start;
+            (least, most) = (least.min(evicted), most.max(evicted));
+            earliest = earliest.max(range.earliest.as_nanos() - start);
+            latest = latest.min(range.latest.as_nanos() - start);
+        }
+    }
+    let text = format!("1.{minor}, {lost} nodes of {pods} pods: {least} {most} ns are not all in");
+    assert!(earliest <= least && most <= latest, "{text} {earliest} {latest} ns");
+}
+
+/// The pass is held up by its writes, and the pods are due at once in the end.
+#[test]
+fn the_range_holds_a_lost_node_with_many_pods() {
+    for minor in [20, 26, 31, 35] {
+        check_ranges(minor, 3, 1, 110, 20);
+    }
+}
+
+/// A large failure: passes take minutes, and the last node waits for its token for longer.
+#[test]
+fn the_range_holds_a_hundred_lost_nodes() {
+    for minor in [26, 35] {
+        check_ranges(minor, 201, 100, 30, 3);
+    }
+}
+
 /// While a pass marks pods, nodes that it has queued are tainted; it relieves nodes by the objects of
 /// its beginning, so these keep their taint in a total outage and lose their pods.
 #[test]
 fn a_node_tainted_while_a_pass_marks_pods_keeps_its_taint_in_a_total_outage() {
-    // Leases are renewed at multiples of 10 s, and that of `n2` 5 s later.
-    let mut config = SimulatorConfig::with_control_plane(release(26));
-    config.health_pass = HealthPassTime::MEASURED;
-    let lease = |node: usize, ago: i64| -> Lease {
-        let renewed = Time::from_unix_seconds(config.start.unix_seconds() - ago).to_string();
-        let lease =
-            json!({"metadata": {"name": format!("n{node}")}, "spec": {"renewTime": renewed}});
-        serde_json::from_value(lease).unwrap()
-    };
-    let leases = [lease(0, 10), lease(1, 10), lease(2, 5), lease(3, 10)].into();
-    let nodes = ["a", "b", "b", "c"].iter().enumerate().map(|(number, zone)| -> Node {
-        let labels = json!({"topology.kubernetes.io/zone": zone});
-        let node = json!({"metadata": {"name": format!("n{number}"), "labels": labels}});
-        serde_json::from_value(node).unwrap()
-    });
-    let pods = pods_of(4, 8).into_iter().map(|pod| serde_json::from_value::<Pod>(pod).unwrap());
-    let begin = InitialState { leases, ..InitialState::default() };
-    let mut simulator = Simulator::beginning_with(config.clone(), nodes, pods, begin).unwrap();
-    for (at, node) in [(45, 3), (64, 0), (64, 1), (67, 2)] {
-        command(&mut simulator, at, json!({"cutNetwork": {"node": format!("n{node}")}}));
+    // Zone c is lost, then a and b but one node, and then that one.
+    for (minor, pods, cuts) in [(26, 8, [45, 64, 67]), (26, 2, [50, 55, 60]), (20, 2, [50, 55, 60])]
+    {
+        // Leases are renewed at multiples of 10 s, and that of `n2` 5 s later.
+        let mut config = SimulatorConfig::with_control_plane(release(minor));
+        config.health_pass = HealthPassTime::MEASURED;
+        let lease = |node: usize, ago: i64| -> Lease {
+            let renewed = Time::from_unix_seconds(config.start.unix_seconds() - ago).to_string();
+            let lease =
+                json!({"metadata": {"name": format!("n{node}")}, "spec": {"renewTime": renewed}});
+            serde_json::from_value(lease).unwrap()
+        };
+        let leases = [lease(0, 10), lease(1, 10), lease(2, 5), lease(3, 10)].into();
+        let nodes = ["a", "b", "b", "c"].iter().enumerate().map(|(number, zone)| -> Node {
+            let labels = json!({"topology.kubernetes.io/zone": zone});
+            let node = json!({"metadata": {"name": format!("n{number}"), "labels": labels}});
+            serde_json::from_value(node).unwrap()
+        });
+        let pods =
+            pods_of(4, pods).into_iter().map(|pod| serde_json::from_value::<Pod>(pod).unwrap());
+        let begin = InitialState { leases, ..InitialState::default() };
+        let mut simulator = Simulator::beginning_with(config.clone(), nodes, pods, begin).unwrap();
+        for (at, nodes) in cuts.into_iter().zip([&[3][..], &[0, 1], &[2]]) {
+            for node in nodes {
+                command(&mut simulator, at, json!({"cutNetwork": {"node": format!("n{node}")}}));
+            }
+        }
+        let events = run(&mut simulator, 900);
+        assert!(events.iter().any(|event| event.what == EventKind::MasterDisruptionEntered));
+        for node in ["n0", "n1"] {
+            let taints = &simulator.cluster().get_node(node).unwrap().spec.taints;
+            let evicts = taints.iter().any(|taint| taint.effect == TaintEffect::NoExecute);
+            assert!(evicts, "1.{minor} {cuts:?} {node}: {taints:?}");
+        }
+        let taints = &simulator.cluster().get_node("n2").unwrap().spec.taints;
+        let stays = taints.iter().all(|taint| taint.effect == TaintEffect::NoSchedule);
+        assert!(stays, "1.{minor} {cuts:?}: {taints:?}");
     }
-    let events = run(&mut simulator, 900);
-    assert!(events.iter().any(|event| event.what == EventKind::MasterDisruptionEntered));
-    for node in ["n0", "n1"] {
-        let taints = &simulator.cluster().get_node(node).unwrap().spec.taints;
-        let evicts = taints.iter().any(|taint| taint.effect == TaintEffect::NoExecute);
-        assert!(evicts, "{node}: {taints:?}");
+}
+
+/// Of nodes that a health pass has found any can be the first that is tainted: the forecast of a pod
+/// says between which moments it goes, whether its node is queued already or not.
+#[test]
+fn a_node_that_waits_with_others_has_a_range() {
+    for minor in [20, 26, 31, 35] {
+        let mut simulator = cluster(minor, 8, &pods_of(3, 1));
+        let events = cut(&mut simulator, 0..3, 61, 62);
+        assert!(deleted(&events).is_empty());
+        let mut events = Vec::new();
+        let mut ranges = Vec::new();
+        // Every 250 ms until the first is tainted, and once after that.
+        for quarter in 250..520 {
+            simulator.advance_to(Timestamp::from_millis(quarter * 250)).unwrap();
+            events.extend(simulator.drain_events());
+            let found = events.iter().any(|event| {
+                matches!(&event.what, EventKind::NodeConditionChanged { condition, .. }
+                    if condition == "Ready")
+            });
+            if !found || !deleted(&events).is_empty() {
+                continue;
+            }
+            let forecast = simulator.look_ahead();
+            for pod in 0..3 {
+                let budget = forecast.time_budget(&PodKey::new("default", &format!("p{pod}")));
+                let range = budget.unwrap().range.unwrap_or_else(|| panic!("1.{minor} {quarter}"));
+                assert!(range.text.contains("can be tainted first"), "{}", range.text);
+                ranges.push((range.earliest, range.latest));
+            }
+        }
+        events.extend(run(&mut simulator, 300));
+        let mut deleted = deleted(&events);
+        // A pod that is terminating may be deleted again.
+        let mut seen = BTreeSet::new();
+        deleted.retain(|(pod, _)| seen.insert(pod.clone()));
+        assert_eq!(deleted.len(), 3, "1.{minor}");
+        let seconds = |moment: Moment| moment.as_nanos() as f64 / 1e9;
+        for (earliest, latest) in ranges {
+            let (earliest, latest) = (seconds(earliest), seconds(latest));
+            for (pod, at) in &deleted {
+                let holds = earliest <= *at + 0.01 && *at <= latest + 0.01;
+                assert!(holds, "1.{minor} {pod}: {at} in {earliest} {latest}");
+            }
+            assert!(latest - earliest < 45.0, "1.{minor}: {earliest} {latest}");
+        }
     }
-    let taints = &simulator.cluster().get_node("n2").unwrap().spec.taints;
-    assert!(taints.iter().all(|taint| taint.effect == TaintEffect::NoSchedule), "{taints:?}");
 }
 
 /// Which of the nodes of one pass is tainted first is free upstream: each can be any.

@@ -266,7 +266,7 @@ enums! {
     }
     TermKind {
         LastHeartbeat, DisruptionOver, GracePeriod, MonitorPass, Report, PodEvictionTimeout,
-        QueueingPass, Limiter, TaintingTick, Tainted, Noticed, Toleration, Retries,
+        QueueingPass, Limiter, TaintingTick, Tainted, Noticed, Toleration, Client, Retries,
         TerminationGrace, KubeletAway,
     }
     OutcomeKind { Evictions, Stuck, Unschedulable, Pending, Starting, NotReady }

@@ -96,7 +96,7 @@ impl Flows {
 /// The client of the controller: all its requests wait for the tokens of one bucket, and those of
 /// its Events, too, which are sent one after the other beside the rest.
 #[derive(Clone, Debug)]
-pub(super) struct Client {
+pub(crate) struct Client {
     /// `None` throttles nothing.
     bucket: Option<TokenBucketRateLimiter>,
     /// Events that are not sent yet, and when the next one is.
@@ -106,7 +106,8 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn new(config: &NodeLifecycleConfig) -> Self {
+    /// One with a full burst; none waits if writes take no time.
+    pub(crate) fn new(config: &NodeLifecycleConfig) -> Self {
         let or = |value: f32| if value == 0.0 { DEFAULT_QPS } else { value };
         let burst = if config.kube_api_burst == 0 { DEFAULT_BURST } else { config.kube_api_burst };
         let is_throttled = !config.write_time.is_zero() && config.kube_api_qps >= 0.0;
@@ -120,7 +121,7 @@ impl Client {
     }
 
     /// An Event is recorded: it is sent when those before it are.
-    pub(super) fn record(&mut self, now: Timestamp) {
+    pub(crate) fn record(&mut self, now: Timestamp) {
         if self.bucket.is_some() {
             self.send_events(now);
             if self.events == 0 {
@@ -131,7 +132,7 @@ impl Client {
     }
 
     /// When a request that is made now is sent.
-    fn reserve(&mut self, now: Timestamp) -> Timestamp {
+    pub(crate) fn reserve(&mut self, now: Timestamp) -> Timestamp {
         self.send_events(now);
         self.bucket.as_mut().map_or(now, |bucket| bucket.reserve(now))
     }
@@ -157,6 +158,11 @@ const fn cost(action: &NodeLifecycleAction) -> u8 {
 }
 
 impl NodeLifecycleController {
+    /// Its client, which to 1.28 is the taint manager's, too.
+    pub(crate) const fn client_mut(&mut self) -> &mut Client {
+        &mut self.client
+    }
+
     /// Sends a request when the client lets it; `resume` goes on when its result is known.
     pub(super) fn request(
         &mut self,

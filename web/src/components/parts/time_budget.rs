@@ -111,6 +111,9 @@ fn word(kind: TermKind) -> &'static str {
         TermKind::Limiter | TermKind::TaintingTick => "limiter",
         TermKind::Tainted | TermKind::Noticed => "taint",
         TermKind::Toleration | TermKind::PodEvictionTimeout => "toleration",
-        TermKind::Retries | TermKind::TerminationGrace | TermKind::KubeletAway => "delete",
+        TermKind::Client
+        | TermKind::Retries
+        | TermKind::TerminationGrace
+        | TermKind::KubeletAway => "delete",
     }
 }
