@@ -40,8 +40,8 @@ use alloc::vec::Vec;
 
 use self::control_plane::ControlPlane;
 pub use self::differences::Differences;
-pub use self::forecast::{Forecast, last_time_budget};
 pub(crate) use self::forecast::token_every;
+pub use self::forecast::{Forecast, last_time_budget};
 use self::node_controllers::NodeControllers;
 pub use self::node_view::NodeView;
 pub(crate) use self::outcome::why_unschedulable;
@@ -180,6 +180,14 @@ impl core::error::Error for TimeWentBack {}
 #[must_use]
 pub fn priority_classes(simulator: &Simulator) -> &[PriorityClass] {
     &simulator.api.priority_classes
+}
+
+/// The UIDs of pods whose node was one of several that were equally good, and the one of
+/// [`InitialState::placements`].
+pub fn placed_by_lot(simulator: &Simulator) -> impl Iterator<Item = &str> {
+    let control = simulator.control.as_ref();
+    let pods = control.map(|control| control.scheduler.placed_by_lot().iter());
+    pods.into_iter().flatten().map(String::as_str)
 }
 
 impl Simulator {
@@ -407,6 +415,8 @@ impl Simulator {
             self.drains.timer_reason()?
         } else if self.kubelets.next_timer() == Some(timer) {
             self.kubelets.timer_reason()?
+        } else if self.nodes.requests.next_timer() == Some(timer) {
+            TimeoutReason::EvictionDue { pod: self.nodes.requests.next_pod()?.clone() }
         } else {
             return self.nodes.taint_eviction.poll_timeout();
         };
@@ -415,8 +425,6 @@ impl Simulator {
 
     /// What happened next; `None` when all has been told.
     pub fn poll_event(&mut self) -> Option<Event> {
-        } else if self.nodes.requests.next_timer() == Some(timer) {
-            TimeoutReason::EvictionDue { pod: self.nodes.requests.next_pod()?.clone() }
         self.api.events.pop_front()
     }
 
@@ -525,6 +533,8 @@ impl Simulator {
             self.with_drains(|drains, context| drains.handle_timeout(context));
         } else if self.kubelets.next_timer() == Some(timer) {
             self.with_kubelets(|kubelets, context| kubelets.handle_timeout(context));
+        } else if self.nodes.requests.next_timer() == Some(timer) {
+            self.run_taint_eviction_actions();
         } else {
             self.nodes.run_taint_eviction(&mut context);
         }
@@ -533,8 +543,6 @@ impl Simulator {
     /// Lets the controllers work until nothing is left at this instant: timers that are due, then
     /// one node and one pod that have changed, and so on.
     fn reconcile_until_idle(&mut self) {
-        } else if self.nodes.requests.next_timer() == Some(timer) {
-            self.run_taint_eviction_actions();
         loop {
             self.run_taint_eviction_actions();
             // What kubelets do is seen a while later: controllers work before it is.

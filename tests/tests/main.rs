@@ -9,6 +9,7 @@ mod admission {
     mod worked_examples;
 }
 mod conformance {
+    mod player;
     mod recorded_answers;
     mod traces;
 }

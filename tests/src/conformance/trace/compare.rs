@@ -100,8 +100,8 @@ impl TraceReport<'_> {
         }
     }
 
-    /// Each life of a pod is a fact, and the node that it was on is another. Of those whose names
-    /// are drawn each is compared with the one most like it.
+    /// Each life of a pod is a fact, and the node that it was on is another, unless that was taken
+    /// from the record. Of those whose names are drawn each is compared with the one most like it.
     fn pods(&mut self, until: f64) {
         let (expected, got) = self.sides;
         let (expected, got) = (groups(expected), groups(got));
@@ -115,18 +115,21 @@ impl TraceReport<'_> {
             for (one, other) in take_pairs(&mut one, &mut other, |a, b| is_like(a, b) && node(a, b))
             {
                 self.fact(true, &about, "", "");
-                if !one.node.is_empty() || !other.node.is_empty() {
+                if !other.by_lot && (!one.node.is_empty() || !other.node.is_empty()) {
                     self.fact(true, &about, "", "");
                 }
             }
             for (one, other) in take_pairs(&mut one, &mut other, is_like) {
                 self.fact(true, &about, "", "");
-                self.fact(false, &format!("{about}: node"), &life(Some(one)), &life(Some(other)));
+                if !other.by_lot {
+                    let (one, other) = (life(Some(one)), life(Some(other)));
+                    self.fact(false, &format!("{about}: node"), &one, &other);
+                }
             }
             for at in 0..one.len().max(other.len()) {
                 let (one, other) = (one.get(at).copied(), other.get(at).copied());
                 self.fact(false, &about, &life(one), &life(other));
-                if let Some((one, other)) = one.zip(other) {
+                if let Some((one, other)) = one.zip(other).filter(|(_, other)| !other.by_lot) {
                     self.fact(
                         one.node == other.node,
                         &format!("{about}: node"),
@@ -157,18 +160,20 @@ impl TraceReport<'_> {
                 if once { recorded.times.min(1) } else { recorded.times }
             };
             let times = |recorded| format!("{} times", count(recorded));
-            let agrees = if is_attempt {
-                // Whether a pod is tried between two writes that are some ms apart is a race.
-                count(one).abs_diff(count(other)) <= RACES && count(one).min(count(other)) > 0
-            } else {
-                count(one) == count(other)
-            };
+            let ((said, combined), (says, _)) = (messages(one, expected), messages(other, got));
+            // Whether a pod is tried between two writes that are some ms apart is a race: one
+            // attempt more, in words that the other side has, too.
+            let (more, fewer) =
+                if one.times > other.times { (&said, &says) } else { (&says, &said) };
+            let is_race = is_attempt
+                && one.times.min(other.times) > 0
+                && one.times.abs_diff(other.times) <= RACES
+                && more.is_subset(fewer);
+            let agrees = count(one) == count(other) || is_race;
             self.fact(agrees, &format!("event {name}"), &times(one), &times(other));
             if one.times == 0 || other.times == 0 {
                 continue;
             }
-            let (said, combined) = messages(one, expected);
-            let (says, _) = messages(other, got);
             // A repeated Event keeps the text of its first attempt.
             let missing = said.difference(&says).next();
             let more = says.difference(&said).next().filter(|_| !combined && !is_attempt);

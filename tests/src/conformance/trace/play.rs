@@ -10,7 +10,9 @@ use taintlab_core::api::{
 use taintlab_core::command::Command;
 use taintlab_core::event::{Event, EventKind, ObjectReference};
 use taintlab_core::release::KubernetesRelease;
-use taintlab_core::simulator::{HealthPassTime, InitialState, Simulator, SimulatorConfig};
+use taintlab_core::simulator::{
+    HealthPassTime, InitialState, Simulator, SimulatorConfig, placed_by_lot,
+};
 use taintlab_core::time::{Span, Time, Timestamp};
 use taintlab_kubectl::{Context, run};
 use taintlab_manifest::{Import, ImportOptions, import};
@@ -45,12 +47,14 @@ struct Player {
     restart: Option<Timestamp>,
     /// The nodes as their kubelets register them.
     registered: BTreeMap<String, Node>,
+    /// How many values of the record were used so far.
+    taken: usize,
 }
 
 /// What came of a trace in the engine.
 pub(super) struct Played {
     pub(super) seen: Seen,
-    /// How many values of the record it was given beside those of [`Trace::taken`].
+    /// How many values of the record it used beside those of [`Trace::taken`].
     pub(super) taken: usize,
 }
 
@@ -90,8 +94,7 @@ pub(super) fn play(trace: &Trace) -> Result<Played, String> {
         quarantine_ends_late: quarantine_ends_late(trace),
         ..InitialState::default()
     };
-    let taken = begin.placements.values().map(Vec::len).sum::<usize>()
-        + begin.pass_orders.iter().map(Vec::len).sum::<usize>()
+    let taken = begin.pass_orders.iter().map(Vec::len).sum::<usize>()
         + usize::from(begin.quarantine_ends_late);
     let registered = objects_by_node.collect();
     let simulator =
@@ -105,6 +108,7 @@ pub(super) fn play(trace: &Trace) -> Result<Played, String> {
         ends: BTreeMap::new(),
         restart: None,
         registered,
+        taken,
     };
     player.advance(0.0);
     for (name, _) in player.simulator.cluster().clone().nodes() {
@@ -119,7 +123,14 @@ pub(super) fn play(trace: &Trace) -> Result<Played, String> {
             .map_err(|error| format!("{} at {}: {error}", action.what, action.started))?;
     }
     player.advance(trace.until.max(player.now()));
-    Ok(Played { seen: player.seen, taken })
+    let Player { simulator, mut seen, mut taken, .. } = player;
+    for uid in placed_by_lot(&simulator) {
+        taken += 1;
+        if let Some(life) = seen.pods.get_mut(uid) {
+            life.by_lot = true;
+        }
+    }
+    Ok(Played { seen, taken })
 }
 
 /// The release of a trace, at most the newest that is known, with its flags as far as they matter.
@@ -492,6 +503,7 @@ impl Player {
             let seen = seen.filter(|at| (from..=from + LATENCY).contains(at));
             if let Some(at) = seen.min_by(f64::total_cmp).filter(|at| *at > self.now()) {
                 self.advance(at);
+                self.taken += 1;
             }
             self.create(object)?;
         }
@@ -594,6 +606,7 @@ impl Player {
             }
             "restart-kcm" => {
                 let first = trace.registered.iter().find(|at| **at >= action.started);
+                self.taken += usize::from(first.is_some());
                 self.restart = Some(self.at(*first.unwrap_or(&action.started)));
                 Ok(())
             }

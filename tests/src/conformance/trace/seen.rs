@@ -48,6 +48,8 @@ pub(super) struct Life {
     pub(super) workload: String,
     /// Where it is or was.
     pub(super) node: String,
+    /// Whether that was taken from the record, since nodes were equally good.
+    pub(super) by_lot: bool,
     /// Created, bound, ready, deleted, gone.
     pub(super) moments: [Option<f64>; 5],
 }
@@ -116,6 +118,7 @@ impl Seen {
             name: texts(pod, "/metadata/name").to_owned(),
             namespace: texts(pod, "/metadata/namespace").to_owned(),
             node: String::new(),
+            by_lot: false,
             moments: [Some(t), None, None, None, None],
         });
         texts(pod, "/spec/nodeName").clone_into(&mut life.node);
