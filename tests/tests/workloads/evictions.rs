@@ -190,6 +190,68 @@ fn pods_of_a_deleted_node_go_with_the_third_pass() {
     assert_eq!(there(&simulator), 0);
 }
 
+/// A machine whose passes are slow misses the end of the quarantine, and collects a pass later.
+#[test]
+fn a_quarantine_may_end_late() {
+    for (quarantine_ends_late, passes) in [(false, 60), (true, 80)] {
+        let begin = InitialState { quarantine_ends_late, ..InitialState::default() };
+        let config = SimulatorConfig::with_control_plane(KubernetesRelease::NEWEST);
+        let node: Node = serde_json::from_value(json!({ "metadata": { "name": "n" } })).unwrap();
+        let pods = [pod("ready", "True")];
+        let mut simulator = Simulator::beginning_with(config, [node], pods, begin).unwrap();
+        let command = Command::DeleteNode { node: "n".into() };
+        simulator.handle_command(Timestamp::from_secs(15), command).unwrap();
+        simulator.advance_to(Timestamp::from_secs(passes - 1)).unwrap();
+        assert_eq!(simulator.cluster().pod_count(), 1, "{passes}");
+        simulator.advance_to(Timestamp::from_secs(passes)).unwrap();
+        assert_eq!(simulator.cluster().pod_count(), 0, "{passes}");
+    }
+}
+
+/// The pods of a Deployment that was deleted have a controller that is not there. Since 1.21 a
+/// budget tells that once, in the event of the failed count.
+#[test]
+fn a_budget_over_pods_of_a_deleted_deployment_tells_no_missing_controllers() {
+    for (release, told) in [("1.20", true), ("1.22", false), ("1.35", false)] {
+        let scenario: Scenario = serde_json::from_value(json!({
+            "apiVersion": "taintlab/v1", "kind": "Scenario",
+            "kubernetes": { "release": release, "controlPlane": true },
+            "objects": {
+                "nodes": [{ "metadata": { "name": "n" } }],
+                "workloads": [{
+                    "kind": "Deployment", "metadata": { "name": "web" },
+                    "spec": {
+                        "replicas": 2, "selector": { "matchLabels": { "app": "web" } },
+                        "template": {
+                            "metadata": { "labels": { "app": "web" } },
+                            "spec": { "containers": [{ "name": "web" }] },
+                        },
+                    },
+                }],
+                "budgets": [{
+                    "metadata": { "name": "web" },
+                    "spec": {
+                        "maxUnavailable": 1, "selector": { "matchLabels": { "app": "web" } },
+                    },
+                }],
+            },
+            "steps": [
+                { "at": "10s", "do": { "deleteWorkload": { "workload": "deployment/web" } } },
+            ],
+            "until": "30s",
+        }))
+        .unwrap();
+        let events = scenario.run().unwrap().events;
+        let says = |reason: &str| {
+            events.iter().any(
+                |event| matches!(&event.what, EventKind::EventRecorded(it) if it.reason == reason),
+            )
+        };
+        assert!(says("CalculateExpectedPodCountFailed"), "{release}: {events:#?}");
+        assert_eq!(says("NoControllers"), told, "{release}");
+    }
+}
+
 /// Between the mark of the garbage collector and its request the StatefulSet controller sees a pod
 /// that has failed, and deletes it.
 #[test]

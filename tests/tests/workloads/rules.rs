@@ -121,21 +121,30 @@ fn a_failed_pod_of_a_job_is_replaced_after_a_back_off() {
 /// A Job, one pod of which is deleted at 15 s with a grace period of 5 s: at which seconds its pods
 /// are created, and when the deleted one is gone.
 fn delete_one(release: &str, more: Value) -> (Vec<u64>, u64) {
+    let (created, gone) = delete_at(release, more, &[15], 60);
+    (created, gone[0])
+}
+
+/// The same for pods that are deleted at these seconds, those of one second together, until the end.
+fn delete_at(release: &str, more: Value, seconds: &[u64], end: u64) -> (Vec<u64>, Vec<u64>) {
     let mut it = job(more);
     it.spec.template.spec.termination_grace_period_seconds = Some(5);
     let mut simulator = cluster(release, 2, vec![it]);
-    simulator.advance_to(at(15)).unwrap();
-    let first = running(&simulator, "job/sum").remove(0).key();
-    let pod = first.clone();
-    let delete = Command::DeletePod { pod, force: false, grace_period_seconds: None };
-    simulator.handle_command(at(15), delete).unwrap();
-    simulator.advance_to(at(60)).unwrap();
-    let (mut created, mut gone) = (Vec::new(), 0);
+    let mut deleted = Vec::new();
+    for second in seconds {
+        simulator.advance_to(at(*second)).unwrap();
+        let pod = running(&simulator, "job/sum").remove(0).key();
+        deleted.push(pod.clone());
+        let delete = Command::DeletePod { pod, force: false, grace_period_seconds: None };
+        simulator.handle_command(at(*second), delete).unwrap();
+    }
+    simulator.advance_to(at(end)).unwrap();
+    let (mut created, mut gone) = (Vec::new(), Vec::new());
     for event in simulator.drain_events() {
         let second = event.at.since_zero().as_secs();
         match event.what {
             EventKind::PodAdded { .. } => created.push(second),
-            EventKind::PodDeleted { pod, .. } if pod == first => gone = second,
+            EventKind::PodDeleted { pod, .. } if deleted.contains(&pod) => gone.push(second),
             _ => {}
         }
     }
@@ -162,6 +171,22 @@ fn a_deleted_pod_is_replaced_ten_seconds_after_its_containers_have_ended() {
     // The queue does not wait for the first failure, only for the batch since 1.24.
     assert_eq!(delete_one("1.26", json!({})), (vec![0, 16], 20));
     assert_eq!(delete_one("1.23", json!({})), (vec![0, 15], 20));
+}
+
+/// Two failures at once double the back-off, and so does a second one that is ignored.
+#[test]
+fn the_second_failure_doubles_the_back_off_whatever_is_made_of_it() {
+    for release in ["1.29", "1.35"] {
+        let two = json!({ "podReplacementPolicy": "Failed", "parallelism": 2, "completions": 4 });
+        let (created, _) = delete_at(release, two, &[30, 30], 60);
+        assert_eq!(created, [0, 0, 55, 55], "{release}: 20 s after the end of containers at 35 s");
+        let condition = json!([{ "type": "Ready", "status": "False" }]);
+        let ignore = json!({ "podFailurePolicy": { "rules": [
+            { "action": "Ignore", "onPodConditions": condition },
+        ] } });
+        let (created, _) = delete_at(release, ignore, &[15, 45], 90);
+        assert_eq!(created, [0, 30, 70], "{release}: 10 s after 20 s, 20 s after 50 s");
+    }
 }
 
 /// While a Job waits after a failure, its status tells of no active pods. Since 1.31 that is refused
@@ -611,6 +636,46 @@ fn c3_with_a_policy_a_terminating_pod_has_not_failed() {
         assert_eq!(job.status::<JobStatus>().failed, failed);
         // The one that is deleted is there until 40, and its replacement is if it has failed.
         assert_eq!(pods_of(&simulator, "job/sum").len(), if failed == 1 { 2 } else { 1 });
+    }
+}
+
+/// With a largest number of 0 pods a share is divided by zero. In Go that is the smallest `int32`,
+/// which wraps when the pods that are there are taken off it: the largest ReplicaSet gets all.
+#[test]
+fn a_share_of_no_pods_wraps() {
+    for (max, scaled) in [(None, (7, 2)), (Some("0"), (8, 1))] {
+        let rolling = json!({ "rollingUpdate": { "maxSurge": 1, "maxUnavailable": 0 } });
+        let web = workload(WorkloadKind::Deployment, "web", 4, json!({ "strategy": rolling }));
+        let mut simulator = cluster("1.20", 6, vec![web.clone()]);
+        let now = at(10);
+        simulator.advance_to(now).unwrap();
+        let mut changed = web;
+        changed.spec.template.metadata.labels.insert("version".into(), "2".into());
+        simulator.handle_command(now, Command::UpdateWorkload(Box::new(changed))).unwrap();
+        simulator.advance_to(now).unwrap();
+        let sets = |simulator: &Simulator| {
+            let all = simulator.cluster().workloads().map(|(_, it)| Workload::clone(it));
+            let mut sets: Vec<_> = all.filter(|it| it.kind == WorkloadKind::ReplicaSet).collect();
+            sets.sort_by_key(|set| set.spec.template.metadata.labels.contains_key("version"));
+            sets
+        };
+        let replicas = |simulator: &Simulator| {
+            let of = |set: &Workload| set.spec.replicas.unwrap();
+            let sets = sets(simulator);
+            (of(&sets[0]), of(&sets[1]))
+        };
+        assert_eq!(replicas(&simulator), (4, 1));
+        for mut set in sets(&simulator) {
+            let name = "deployment.kubernetes.io/max-replicas";
+            if let Some(max) = max {
+                set.metadata.annotations.insert(name.into(), max.into());
+            }
+            simulator.handle_command(now, Command::UpdateWorkload(Box::new(set))).unwrap();
+        }
+        let scale = Command::Scale { workload: key("deploy/web"), replicas: 8 };
+        simulator.handle_command(now, scale).unwrap();
+        simulator.advance_to(now).unwrap();
+        assert_eq!(replicas(&simulator), scaled, "{max:?}");
     }
 }
 
