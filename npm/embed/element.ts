@@ -48,6 +48,10 @@ const ACTIONS: Record<string, [string, object]> = {
 
 /** With more than these they scroll, as before the script has run. */
 const MOST_LANES = 30;
+
+/** The playground opens no link with more behind its `#` (`LONGEST_FRAGMENT` of the engine). */
+const LONGEST_FRAGMENT = 16 * 1024;
+
 const LABELS: Record<View, string> = {
   lanes: "Lanes",
   log: "What happens",
@@ -291,7 +295,10 @@ export class TaintLab extends Base {
     const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
     const safe = text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
     const hash = `#d=${safe}&${this.#moment}`;
-    if (written) return new URL(written.replace(/#.*/, hash), document.baseURI).href;
+    if (written && hash.length - 1 <= LONGEST_FRAGMENT) {
+      return new URL(written.replace(/#.*/, hash), document.baseURI).href;
+    }
+    if (!TaintLab.base) return document.location.href;
     return new URL(`frame.html${hash}`, TaintLab.base).href;
   }
 

@@ -10,6 +10,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::input::{read_options, text_or_json, wrong_call};
+use crate::manifests::Imported;
 use crate::options::ScenarioOptions;
 use crate::output::to_js;
 use crate::problem::fail;
@@ -50,6 +51,8 @@ struct DemoAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(optional)]
     embed: Option<Embed>,
+    /// What of the scenario is not in the demo on purpose.
+    imported: Imported,
 }
 
 /// Runs a scenario, also with each setting of its knobs, and makes of it what a page shows: the
@@ -113,6 +116,7 @@ pub fn make_demo(
             html,
             recording: made.recording(),
             passed: made.passed(),
+            imported: Imported::of_dropped(&file.dropped),
             embed: (!packed.is_empty()).then(|| made.embed(&demo_options, &demo.base, &packed)),
         }),
         Err(DemoError::Scenario(error)) => {

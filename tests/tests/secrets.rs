@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use taintlab_core::api::WorkloadKey;
@@ -10,8 +11,9 @@ use taintlab_core::lanes::Lanes;
 use taintlab_core::report::{Plan, ReportOptions, report};
 use taintlab_core::scenario::Scenario;
 use taintlab_core::simulator::Simulator;
-use taintlab_core::time::Timestamp;
+use taintlab_core::time::{Span, Timestamp};
 use taintlab_kubectl::{Context, run};
+use taintlab_manifest::demo::{Demo, DemoOptions};
 use taintlab_manifest::{
     Dropped, Extent, Format, Import, ImportOptions, Purpose, SvgOptions, export, import,
     read_scenario, redact_commands, redact_scenario, timeline_svg, to_yaml, write_scenario,
@@ -120,6 +122,32 @@ fn nothing_else_is_in_what_a_run_says() {
     let made = report(plan.outline(), &results).unwrap();
     said += &format!("{made:?}{}", serde_json::to_string(&made).unwrap());
     assert_clean(&marked, &said, "run");
+}
+
+/// What was dropped is not in the text that a demo carries, in whichever form.
+#[test]
+fn nothing_else_is_in_a_demo() {
+    let marked = Marked::cluster();
+    let kept = import(&marked.text(), "cluster", ImportOptions::keep_all());
+    let short = Scenario { until: Some(Span(Duration::from_secs(10))), ..Scenario::default() };
+    let text = write_scenario(&kept.into_scenario(short));
+    assert!(marked.found_in(&text).difference(&entering()).count() > 100);
+    let file = read_scenario(&text, "s", ImportOptions::default(), &mut |_| Err(String::new()));
+    let scenario = file.scenario.unwrap_or_else(|| panic!("{:?}", file.diagnostics));
+    assert!(!file.dropped.is_empty());
+    let text = write_scenario(&scenario);
+    let options = DemoOptions::default();
+    let demo = Demo::new(&scenario, &text, &options).unwrap();
+    // In place of what is packed, what would be.
+    let embed = demo.embed(&options, "embed/", demo.text());
+    for said in [
+        demo.html(&options, demo.text()).unwrap(),
+        serde_json::to_string(&demo.recording()).unwrap(),
+        serde_json::to_string(&embed).unwrap(),
+    ] {
+        assert!(!marked.found_in(&said).is_empty());
+        assert_clean(&marked, &said, "demo");
+    }
 }
 
 const KINDS: &str = "nodes pods deployments replicasets statefulsets daemonsets jobs pdb pv pvc \

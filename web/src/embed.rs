@@ -8,8 +8,9 @@ use crate::link::LONGEST_LINK;
 use crate::session::Session;
 use crate::{files, samples};
 
-/// A form of an embed: what it is called, what it is for, and the text.
-pub(crate) type Form = (&'static str, String, String);
+/// A form of an embed: what it is called, what it is for, and the text; or why there is none, in
+/// place of what it is for.
+pub(crate) type Form = (&'static str, String, Option<String>);
 
 /// An embed whose scenario is not packed yet, which the browser does.
 #[derive(Debug)]
@@ -83,26 +84,37 @@ impl Draft {
         let folder = page.rsplit_once('/').map_or("", |(folder, _)| folder);
         let embed = self.demo.embed(&self.options, &format!("{folder}/embed/"), packed);
         let html = self.demo.html(&self.options, packed).map_err(|error| error.to_string())?;
-        let link = match embed.link.len() {
-            length if length > LONGEST_LINK => format!(
+        let why_not = embed.too_long.map(|why| {
+            let mut letters = why.chars();
+            let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+            let why: String = first.into_iter().chain(letters).collect();
+            format!("{why}. Take the fence or the HTML, or send the scenario file.")
+        });
+        let link = match embed.link.as_ref().map(String::len) {
+            None => why_not.clone().unwrap_or_default(),
+            Some(length) if length > LONGEST_LINK => format!(
                 "For a chat. It has {length} characters: some places cut that off, a scenario \
                  file is safer."
             ),
-            _ => "For a chat: it opens this moment in the playground.".to_owned(),
+            Some(_) => "For a chat: it opens this moment in the playground.".to_owned(),
+        };
+        let frame = match &embed.iframe {
+            None => why_not.unwrap_or_default(),
+            Some(_) => "For places that take no script.".to_owned(),
         };
         Ok(vec![
             (
                 "Fence",
                 "For Markdown that a plugin of Taintlab reads: mdBook, Docusaurus, VitePress."
                     .to_owned(),
-                embed.fence,
+                Some(embed.fence),
             ),
             (
                 "HTML",
                 "For any page. What is in it shows without JavaScript.".to_owned(),
-                format!("{html}\n{}", embed.head),
+                Some(format!("{html}\n{}", embed.head)),
             ),
-            ("Frame", "For places that take no script.".to_owned(), embed.iframe),
+            ("Frame", frame, embed.iframe),
             ("Link", link, embed.link),
         ])
     }
@@ -113,6 +125,11 @@ mod tests {
     use taintlab_core::command::Command;
 
     use super::*;
+
+    fn texts(draft: &Draft, packed: &str) -> Vec<String> {
+        let forms = draft.forms(packed).unwrap().into_iter();
+        forms.map(|(name, _, text)| text.unwrap_or_else(|| panic!("no {name}"))).collect()
+    }
 
     fn session() -> Session {
         let name = "why-345-seconds";
@@ -127,8 +144,7 @@ mod tests {
     #[test]
     fn an_example_is_named() {
         let draft = draft(&session(), PAGE).unwrap();
-        let forms = draft.forms("abc").unwrap();
-        let texts: Vec<&str> = forms.iter().map(|(_, _, text)| text.as_str()).collect();
+        let texts = texts(&draft, "abc");
         assert_eq!(texts[0], "```taintlab scenario=why-345-seconds start-at=40s\n```");
         let script = "<script src=\"https://example.com/lab/embed/taint-lab.js\" defer></script>";
         assert!(texts[1].contains(script), "{}", texts[1]);
@@ -145,14 +161,47 @@ mod tests {
         let mut session = session();
         session.apply(vec![Command::RestartControllerManager]).unwrap();
         let draft = draft(&session, PAGE).unwrap();
-        let forms = draft.forms("abc").unwrap();
-        let yaml = forms[0].2.strip_prefix("```taintlab start-at=40s\n").unwrap();
+        let texts = texts(&draft, "abc");
+        let yaml = texts[0].strip_prefix("```taintlab start-at=40s\n").unwrap();
         let yaml = yaml.strip_suffix("\n```").unwrap();
         assert_eq!(yaml, draft.text().trim_end());
         let scenario = files::scenario("fence", yaml).unwrap();
         assert!(scenario.steps.len() > 1 && !scenario.bookmarks.is_empty());
         assert!(scenario.expect.is_empty(), "what was expected was expected without the change");
-        assert_eq!(forms[3].2, format!("{PAGE}#d=abc&t=40s"));
+        assert_eq!(texts[3], format!("{PAGE}#d=abc&t=40s"));
+    }
+
+    /// 100 nodes and 900 pods, as many as a demo has, with names of their own.
+    #[test]
+    fn of_a_large_cluster_there_is_no_link_but_a_sentence() {
+        let mut text = String::from(
+            "apiVersion: taintlab/v1\nkind: Scenario\nmetadata: {name: large}\nobjects:\n  nodes:\n",
+        );
+        let mut seed = 1_u64;
+        let mut name = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            format!("{:016x}", seed)
+        };
+        let nodes: Vec<String> = (0..100).map(|_| name()).collect();
+        for node in &nodes {
+            text += &format!("  - {{kind: Node, metadata: {{name: n-{node}}}}}\n");
+        }
+        text += "  pods:\n";
+        for pod in 0..900 {
+            let (name, node) = (name(), &nodes[pod % 100]);
+            text += &format!(
+                "  - {{kind: Pod, metadata: {{name: p-{name}}}, spec: {{nodeName: n-{node}}}}}\n"
+            );
+        }
+        let session = Session::new(files::scenario("large", &text).unwrap()).unwrap();
+        let draft = draft(&session, PAGE).unwrap();
+        let packed = miniz_oxide::deflate::compress_to_vec(draft.text().as_bytes(), 9);
+        let packed = crate::link::text::base64(&packed);
+        for (name, said, text) in draft.forms(&packed).unwrap() {
+            let is_packed = ["Frame", "Link"].contains(&name);
+            assert_eq!(text.is_none(), is_packed, "{name}");
+            assert_eq!(said.contains("16384 is the most that opens"), is_packed, "{said}");
+        }
     }
 
     #[test]

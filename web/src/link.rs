@@ -33,8 +33,8 @@ use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::{Bookmark, Scenario};
 use taintlab_core::slices::pause;
 use taintlab_core::time::{Span, Timestamp, parse_duration};
-pub(crate) use taintlab_manifest::demo::LONGEST_LINK;
 use taintlab_manifest::demo::escape_in_fragment;
+pub(crate) use taintlab_manifest::demo::{LONGEST_FRAGMENT as MOST_ENCODED, LONGEST_LINK};
 use taintlab_manifest::redact_commands;
 
 pub(crate) use self::hidden::hide_names;
@@ -45,8 +45,6 @@ use crate::text::count;
 use crate::view_models::selection::Selection;
 use crate::{files, samples};
 
-/// No more characters of a link are read.
-pub(crate) const MOST_ENCODED: usize = 16 * 1024;
 /// No more bytes of a link are inflated.
 pub(crate) const MOST_INFLATED: usize = 512 * 1024;
 /// A cluster of more objects does not fit, and is not even tried.

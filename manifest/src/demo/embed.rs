@@ -13,6 +13,8 @@ const LANE: usize = 20;
 
 /// A link of more characters is cut off by some of the places that one pastes it into.
 pub const LONGEST_LINK: usize = 1_900;
+/// The playground opens no link with more characters after its `#`.
+pub const LONGEST_FRAGMENT: usize = 16 * 1024;
 
 /// What an author puts on a page of their own besides the HTML of the demo, or in its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -22,10 +24,19 @@ pub struct Embed {
     pub fence: String,
     /// What a page with demos as HTML needs once: the script and the style sheet of the element.
     pub head: String,
-    /// An `<iframe>`, for places that take no script.
-    pub iframe: String,
+    /// An `<iframe>`, for places that take no script; absent if the scenario is too long for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", tsify(optional))]
+    pub iframe: Option<String>,
     /// A link: to the playground if the options say where it is, else to the page of the frame.
-    pub link: String,
+    /// Absent if the scenario is too long for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", tsify(optional))]
+    pub link: Option<String>,
+    /// Why the iframe or the link is absent, in a sentence; absent if both are there.
+    #[serde(rename = "tooLong", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", tsify(optional))]
+    pub too_long: Option<String>,
 }
 
 impl Demo {
@@ -55,8 +66,15 @@ impl Demo {
             true => format!("scenario={}", escape_in_fragment(&metadata.name)),
             false => format!("d={packed}"),
         };
-        let frame = format!("{base}frame.html#{what}{at}{attributes}");
-        let link = self.playground_link(options, packed).unwrap_or_else(|| frame.clone());
+        let fragment = format!("{what}{at}{attributes}");
+        let frame = opens(&fragment).then(|| format!("{base}frame.html#{fragment}"));
+        let link = self.playground_link(options, packed).or_else(|| frame.clone());
+        let too_long = format!(
+            "the scenario is too long for an iframe or a link: that would have {} characters after \
+             its `#`, and {LONGEST_FRAGMENT} is the most that opens",
+            fragment.len(),
+        );
+        let too_long = (frame.is_none() || link.is_none()).then_some(too_long);
         let folder = escape(base);
         Embed {
             fence,
@@ -64,19 +82,22 @@ impl Demo {
                 "<script src=\"{folder}taint-lab.js\" defer></script>\n\
                  <link rel=\"stylesheet\" href=\"{folder}taint-lab.css\" />"
             ),
-            iframe: format!(
-                "<iframe src=\"{}\" title=\"{}\" width=\"100%\" height=\"{}\" loading=\"lazy\">\
-                 </iframe>",
-                escape(&frame),
-                escape(title),
-                AROUND + LANE * lanes
-            ),
+            iframe: frame.map(|frame| {
+                format!(
+                    "<iframe src=\"{}\" title=\"{}\" width=\"100%\" height=\"{}\" \
+                     loading=\"lazy\"></iframe>",
+                    escape(&frame),
+                    escape(title),
+                    AROUND + LANE * lanes
+                )
+            }),
             link,
+            too_long,
         }
     }
 
     /// A link that opens the moment of the options in the playground, if they say where that is,
-    /// and if it knows the scenario or gets it packed.
+    /// and if it knows the scenario or gets it packed, in no more characters than it opens.
     pub(super) fn playground_link(&self, options: &DemoOptions, packed: &str) -> Option<String> {
         let (playground, at) = (&options.playground, at(options));
         match options.is_example {
@@ -87,7 +108,10 @@ impl Demo {
                 Some(format!("{playground}#s={name}&release={release}{at}"))
             }
             false if packed.is_empty() => None,
-            false => Some(format!("{playground}#d={packed}{at}")),
+            false => {
+                let fragment = format!("d={packed}{at}");
+                opens(&fragment).then(|| format!("{playground}#{fragment}"))
+            }
         }
     }
 
@@ -98,6 +122,10 @@ impl Demo {
         let ticks = "`".repeat(longest.unwrap_or_default().max(2) + 1);
         format!("{ticks}taintlab{words}\n{}\n{ticks}", self.text.trim_end())
     }
+}
+
+const fn opens(fragment: &str) -> bool {
+    fragment.len() <= LONGEST_FRAGMENT
 }
 
 /// The moment at which a demo begins, to the millisecond, as a link says it.
@@ -155,16 +183,18 @@ steps:
             TEXT.trim_end()
         );
         assert_eq!(embed.fence, fence);
-        assert_eq!(embed.link, "/embed/frame.html#d=abc&t=10s&view=log&select=pod/default/p");
+        let link = "/embed/frame.html#d=abc&t=10s&view=log&select=pod/default/p";
+        assert_eq!(embed.link.as_deref(), Some(link));
         assert_eq!(
-            embed.iframe,
+            embed.iframe.unwrap(),
             "<iframe src=\"/embed/frame.html#d=abc&amp;t=10s&amp;view=log&amp;\
              select=pod/default/p\" title=\"One &amp; &quot;two&quot;\" width=\"100%\" \
              height=\"460\" loading=\"lazy\"></iframe>"
         );
         let playground = DemoOptions { playground: "https://example.com/".into(), ..options };
         let embed = demo.embed(&playground, "/embed/", "abc");
-        assert_eq!(embed.link, "https://example.com/#d=abc&t=10s");
+        assert_eq!(embed.link.as_deref(), Some("https://example.com/#d=abc&t=10s"));
+        assert_eq!(embed.too_long, None);
     }
 
     #[test]
@@ -174,13 +204,33 @@ steps:
             DemoOptions { is_example: true, playground: "https://example.com/".into(), ..options };
         let embed = demo.embed(&options, "e/", "abc");
         assert_eq!(embed.fence, "```taintlab scenario=own\n```");
-        assert!(embed.iframe.starts_with("<iframe src=\"e/frame.html#scenario=own\""));
-        assert!(embed.link.starts_with("https://example.com/#s=own&release=1."), "{}", embed.link);
+        assert!(embed.iframe.unwrap().starts_with("<iframe src=\"e/frame.html#scenario=own\""));
+        let link = embed.link.unwrap();
+        assert!(link.starts_with("https://example.com/#s=own&release=1."), "{link}");
         assert_eq!(
             embed.head,
             "<script src=\"e/taint-lab.js\" defer></script>\n\
              <link rel=\"stylesheet\" href=\"e/taint-lab.css\" />"
         );
+    }
+
+    #[test]
+    fn a_link_that_does_not_open_is_not_made() {
+        let (demo, options) = demo("start-at=10s");
+        let playground =
+            DemoOptions { playground: "https://example.com/".into(), ..options.clone() };
+        let most = LONGEST_FRAGMENT - "d=&t=10s".len();
+        for options in [options, playground] {
+            let fits = demo.embed(&options, "/embed/", &"a".repeat(most));
+            let link = fits.link.unwrap();
+            assert_eq!(link.split_once('#').unwrap().1.len(), LONGEST_FRAGMENT);
+            assert!(fits.iframe.is_some() && fits.too_long.is_none());
+            let long = demo.embed(&options, "/embed/", &"a".repeat(most + 1));
+            assert_eq!((long.iframe, long.link), (None, None));
+            let why = long.too_long.unwrap();
+            assert!(why.contains("16385 characters") && why.contains("16384 is the most"), "{why}");
+            assert!(long.fence.starts_with("```taintlab start-at=10s\n"));
+        }
     }
 
     #[test]

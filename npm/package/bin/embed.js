@@ -7,6 +7,7 @@ import * as taintlab from "../dist/node.js";
 import { filesOf, given, parse, release } from "./arguments.js";
 import { bold } from "./colours.js";
 import { EXIT, Stop, ok, systemText, usage } from "./problems.js";
+import { tell } from "./run.js";
 import { pack } from "../site/pack.js";
 import { filesBeside, named, readText } from "./reading.js";
 
@@ -35,9 +36,10 @@ export async function embed(args, help) {
   const options = release(values.release);
   for (const file of files) {
     const demo = await demoOf(file, values, options);
+    tell(demo.imported);
     if (out !== undefined) save(out, demo);
-    else if (only !== undefined) console.log(demo[only]);
-    else print(demo);
+    else if (only !== undefined) printOne(demo, only, file);
+    else print(demo, file);
   }
   return EXIT.ok;
 }
@@ -47,9 +49,10 @@ async function demoOf(from, { fence, base, playground }, settings) {
   const options = { file: named(from), files: await filesBeside(from, text), ...settings };
   const words = { fence, base, playground };
   const made = given("--fence", () => taintlab.makeDemo(text, options, words, pack));
-  const { html, recording, embed } = ok(made);
+  const { html, recording, embed, imported } = ok(made);
   return {
     ...embed,
+    imported,
     name: recording.name,
     html: `${html}\n${embed.head}`,
     bare: html,
@@ -57,14 +60,25 @@ async function demoOf(from, { fence, base, playground }, settings) {
   };
 }
 
-function print({ fence, html, iframe, link }) {
+/** What to do in place of a link that is too long. */
+const INSTEAD = "publish its files, as --out FOLDER writes them";
+
+function printOne(demo, form, file) {
+  const text = demo[form];
+  if (text !== undefined) console.log(text);
+  else throw new Stop(`${named(file)}: error: ${demo.tooLong}; ${INSTEAD}`, EXIT.failed);
+}
+
+function print({ fence, html, iframe, link, tooLong }, file) {
   const parts = [
     ["A fence, for mdBook, Docusaurus, Astro, VitePress, Hugo and MkDocs", fence],
     ["HTML, which needs no JavaScript to be read", html],
     ["An iframe, for places that take no script", iframe],
     ["A link", link],
   ];
-  console.log(parts.map(([title, text]) => `${bold(title)}\n\n${text}\n`).join("\n"));
+  const there = parts.filter(([, text]) => text !== undefined);
+  console.log(there.map(([title, text]) => `${bold(title)}\n\n${text}\n`).join("\n"));
+  if (tooLong) console.error(`${named(file)}: ${tooLong}; ${INSTEAD}`);
 }
 
 /** The recording and the HTML, for sites that are built without Node. */

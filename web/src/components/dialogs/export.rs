@@ -146,9 +146,11 @@ fn forms(made: &EmbedMade, form: &UseStateHandle<usize>, dispatch: &Dispatch) ->
             </div>
             if let Some((name, purpose, text)) = chosen {
                 <p class="hint">{ purpose }</p>
-                <textarea class="mono" readonly=true rows="5" aria-label={*name}
-                    value={text.clone()} data-testid={TestId::EmbedText} />
-                <div class="row">{ copy(text, dispatch) }</div>
+                if let Some(text) = text {
+                    <textarea class="mono" readonly=true rows="5" aria-label={*name}
+                        value={text.clone()} data-testid={TestId::EmbedText} />
+                    <div class="row">{ copy(text, dispatch) }</div>
+                }
             }
             <div class="preview" data-testid={TestId::EmbedPreview}>
                 { match &made.picture {
