@@ -170,6 +170,9 @@ pub struct ReportSource {
     /// What the API server says of its version: `v1.37.2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
+    /// The namespace whose pods alone were read; absent if those of all were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
     /// What could not be read, and why: `poddisruptionbudgets: forbidden`.
     #[serde(skip_serializing_if = "is_default")]
     pub not_read: Vec<String>,

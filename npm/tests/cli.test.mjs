@@ -1,6 +1,7 @@
 // The command `npx taintlab`, from the installed package.
 
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
@@ -326,6 +327,18 @@ test("what is not foreseen has no stack trace", async () => {
   assert.doesNotMatch(stderr, /\n +at |file:\/\//);
 });
 
+test("what is not foreseen in a callback has no stack trace either", async () => {
+  // Loaded before the program, it fails as soon as that listens for such failures.
+  const late = `process.on("newListener", (name) => {
+    if (name === "uncaughtException") setImmediate(() => { throw new RangeError("too late"); });
+  });\n`;
+  const at = project(folder, "callback", { "late.mjs": late });
+  const env = { ...process.env, NODE_OPTIONS: `--import ${join(at, "late.mjs")}` };
+  const program = join(folder, "node_modules/.bin/taintlab");
+  const { stdout, stderr, code } = await execute(program, ["run", "-"], { env, input: CLUSTER });
+  assert.deepEqual([stdout, stderr, code], ["", "error: too late\n", 1]);
+});
+
 test("a flag is written as its component writes it, too", async () => {
   const at = project(folder, "flags", { "cluster.yaml": CLUSTER });
   const file = join(at, "cluster.yaml");
@@ -411,8 +424,18 @@ test("what manifests say of their cluster is used and told, what may be secret i
   const kept = await taintlab("run", file, "--keep-all", "--release", "1.31");
   assert.equal(
     kept.stderr,
-    "the clock begins at 2026-01-02T03:04:05Z, the newest time in the objects\n",
+    "the clock begins at 2026-01-02T03:04:05Z, the newest time in the objects\n" +
+      "kept everything, also what may be secret: do not pass the output on\n",
   );
+  // The JSON says for which release it holds.
+  const json = async (...args) => {
+    const { stdout } = await taintlab("run", file, "--json", ...args);
+    return JSON.parse(stdout.split("\n")[0]);
+  };
+  const { releaseText, ...simulating } = await json();
+  assert.deepEqual(simulating, { at: 0, type: "simulating", release: "1.29" });
+  assert.match(releaseText, /^1 node reports v1\.29\.4/);
+  assert.deepEqual(await json("--release", "1.31"), { at: 0, type: "simulating", release: "1.31" });
 });
 
 test("--keep-all holds for scenarios as well", async () => {
@@ -493,6 +516,70 @@ test("embed prints a demo in each of its forms", async () => {
   const all = await taintlab(...args, ...example);
   for (const form of ["fence", "html", "iframe", "link"])
     assert.ok(all.stdout.includes(await only(form, ...example)), form);
+  assert.equal(all.stderr, "", "nothing was left out");
+});
+
+test("embed leaves out what may be secret, and says so", async () => {
+  const scenario = `apiVersion: taintlab/v1
+kind: Scenario
+metadata: {name: own}
+objects:
+  nodes:
+  - metadata: {name: worker-1}
+  pods:
+  - metadata: {name: web-0}
+    spec: {nodeName: worker-1, containers: [{name: web, env: [{name: KEY, value: hunter2}]}]}
+`;
+  const at = project(folder, "embed-secret", { "s.yaml": scenario });
+  const file = join(at, "s.yaml");
+  const left = "left out, since no simulation reads it: 1 field\n";
+  for (const form of ["fence", "html", "iframe", "link", "json"]) {
+    const { stdout, stderr, code } = await taintlab("embed", file, "--only", form);
+    assert.deepEqual([code, stderr], [0, left]);
+    const packed = /#d=([\w-]+)/.exec(stdout)?.[1] ?? "";
+    const text = stdout + inflateRawSync(Buffer.from(packed || "AwA", "base64url"));
+    assert.match(text, /worker-1/, form);
+    assert.doesNotMatch(text, /hunter2/, form);
+  }
+  const { stderr, code } = await taintlab("embed", file, "--out", at);
+  assert.deepEqual([code, stderr], [0, left]);
+  for (const name of ["own.json", "own.html"]) {
+    assert.doesNotMatch(readFileSync(join(at, name), "utf8"), /hunter2/, name);
+  }
+});
+
+test("embed makes no link that cannot be opened", async () => {
+  const name = (of, index) => createHash("sha256").update(`${of} ${index}`).digest("hex");
+  const nodes = Array.from({ length: 100 }, (_, i) => `n${name("node", i)}`);
+  const pods = Array.from(
+    { length: 800 },
+    (_, i) => `  - {metadata: {name: p${name("pod", i)}}, spec: {nodeName: ${nodes[i % 100]}}}\n`,
+  );
+  const scenario = `apiVersion: taintlab/v1
+kind: Scenario
+metadata: {name: long}
+objects:
+  nodes:
+${nodes.map((node) => `  - {metadata: {name: ${node}}}\n`).join("")}  pods:
+${pods.join("")}`;
+  const at = project(folder, "embed-long", { "long.yaml": scenario });
+  const file = join(at, "long.yaml");
+  const why =
+    /long\.yaml: (error: )?the scenario is too long for an iframe or a link: .* and 16384 is the/;
+  const all = await taintlab("embed", file);
+  assert.equal(all.code, 0, all.stderr);
+  assert.match(all.stderr, why);
+  assert.match(all.stderr, /publish its files, as --out FOLDER writes them\n$/);
+  assert.match(all.stdout, /^```taintlab$/m);
+  assert.doesNotMatch(all.stdout, /#d=|An iframe|A link/);
+  for (const form of ["iframe", "link"]) {
+    const { stdout, stderr, code } = await taintlab("embed", file, "--only", form);
+    assert.deepEqual([code, stdout], [1, ""]);
+    assert.match(stderr, why);
+  }
+  const out = await taintlab("embed", file, "--out", at);
+  assert.equal(out.code, 0, out.stderr);
+  assert.match(readFileSync(join(at, "long.html"), "utf8"), /^<div class="taint-lab-demo">/);
 });
 
 test("embed says what is wrong", async () => {

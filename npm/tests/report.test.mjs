@@ -88,6 +88,16 @@ test("parts are the whole, byte for byte, and so are any number of threads", asy
   const junit = await taintlab("merge", parts[0], parts[1], "--junit");
   assert.equal(junit.code, 1);
   assert.match(junit.stdout, /<failure message="no score: part 2 of 3 is missing">/);
+  // A part that was interrupted is one that is missing in part.
+  const broken = join(folder, "interrupted.json");
+  const first = JSON.parse(readFileSync(parts[0], "utf8"));
+  writeFileSync(broken, JSON.stringify({ ...first, interrupted: true, results: [] }));
+  const interrupted = await taintlab("merge", broken, ...parts.slice(1), "--junit");
+  assert.equal(interrupted.code, 1);
+  const said = /no score: \S*interrupted\.json: this part was interrupted/;
+  assert.match(interrupted.stderr, said);
+  assert.match(interrupted.stdout, said);
+  assert.match(interrupted.stderr, /^failed: no score: only \d of 4 runs were made$/m);
   const damaged = join(folder, "damaged.json");
   const text = JSON.parse(readFileSync(parts[0], "utf8"));
   for (const broken of [{ results: [{}] }, { outline: {} }, { results: [{ run: 7 }] }]) {
@@ -146,6 +156,13 @@ test("--junit, --markdown and --html", async () => {
   assert.match(html, /<svg /);
   // One file that asks nobody for anything.
   assert.doesNotMatch(html, /<(link|img|iframe)|src=|@import|url\(["']?http/);
+  // Of several seeds the heat map has the shortest time, the median and the 95th percentile.
+  const time = "\\d+m[\\d.]+s";
+  const spread = `${time} / ${time} / ${time}`;
+  await taintlab(cluster, "--seeds", "5", "--remedies", "0", "--html", page);
+  const cells = readFileSync(page, "utf8").match(/<td class="h".*?<\/td>/g);
+  assert.ok(cells.some((cell) => new RegExp(`>${spread}</td>$`).test(cell)), cells.join("\n"));
+  assert.ok(cells.some((cell) => cell.includes("below for 5m") && cell.includes(" / ")));
 });
 
 test("the JSON begins with the cluster, and the page fits a phone", async () => {

@@ -177,7 +177,12 @@ pub(super) fn notes(outline: &Outline) -> Vec<String> {
         let short = names(outline.short_already.iter().map(short));
         notes.push(format!("before anything fails: {short}"));
     }
-    notes.extend(outline.options.source.not_read.iter().map(|it| format!("not read: {it}")));
+    let source = &outline.options.source;
+    notes.extend(source.not_read.iter().map(|it| format!("not read: {it}")));
+    if source.namespace.is_some() {
+        let why = "pods of other namespaces were not read";
+        notes.push(format!("room on nodes is overstated: {why}"));
+    }
     if outline.options.faults.iter().any(|fault| matches!(fault, Fault::Lost | Fault::NetworkCut)) {
         notes.push(
             "lost: whether the containers of the node run on is not known, so that its pods count \

@@ -85,15 +85,20 @@ export async function readPod(wanted, values) {
   return told(asked, values);
 }
 
-/** A pod and its node, or another one. */
-export async function readPodAndNode(wanted, values) {
+/** A pod and its node, or another one; without the node, where it may be so and is forbidden. */
+export async function readPodAndNode(wanted, values, mayBeAlone) {
   const asked = await ask(values, [], wanted);
   const { pod, connection } = asked;
   const name = values.node ?? pod.spec?.nodeName;
   if (name !== undefined) {
-    const { stdout, why } = await kubectl(["get", "nodes", name, "-o", "json", ...connection]);
-    if (why !== undefined) throw new Stop(`error: ${why}`, EXIT.failed);
-    asked.answers.push({ ...NODES, items: [parsed(stdout, "nodes")], where: "" });
+    const get = ["get", "nodes", name, "-o", "json", ...connection];
+    const { stdout, why, forbidden } = await kubectl(get);
+    if (why !== undefined && !(forbidden && mayBeAlone)) {
+      const help = forbidden ? "; name its taints with --taint" : "";
+      throw new Stop(`error: ${why}${help}`, EXIT.failed);
+    }
+    if (why !== undefined) asked.answers.push({ ...NODES, why });
+    else asked.answers.push({ ...NODES, items: [parsed(stdout, "nodes")], where: "" });
   }
   return told(asked, values);
 }
@@ -125,7 +130,7 @@ async function podOf({ name, namespace }, own, connection) {
 /** Says what was read and what not, and gives it to the caller. */
 function told({ name, version, pod, answers }, values) {
   const read = answers.filter(({ items }) => items !== undefined);
-  const counts = read.map(({ kind, items, where }) => `${items.length} ${kind}${where}`);
+  const counts = read.map(({ kind, items, where }) => `${count(items.length, kind)}${where}`);
   if (pod) counts.unshift(`the pod ${pod.metadata.namespace}/${pod.metadata.name}`);
   const of = `${name ? `context ${name}` : "the cluster"}${version ? ` (${version})` : ""}`;
   console.error(`read of ${of}: ${counts.join(", ")}`);
@@ -135,8 +140,13 @@ function told({ name, version, pod, answers }, values) {
   const objects = read.flatMap(({ items }) => items);
   const server = releaseOf(version);
   const known = { ...server, release: values.release ?? server.release };
-  return { objects, pod, notRead, context: name, version, ...known };
+  const [namespace] = read.flatMap(({ kind, only }) => (kind === "pods" && only ? [only] : []));
+  return { objects, pod, notRead, namespace, context: name, version, ...known };
 }
+
+/** `1 node`, `2 nodes`, `1 priorityclass`. */
+const count = (number, kind) =>
+  `${number} ${number === 1 ? kind.replace(/(ss)es$|s$/, "$1") : kind}`;
 
 /** A line for each kind that could not be read, or not all of it. */
 export const notReadLines = (notRead = []) =>
@@ -168,17 +178,18 @@ async function list(wanted, connection, namespace) {
   const get = (...more) => kubectl(["get", resource, "-o", "json", ...more, ...connection]);
   const all = await get(...args);
   let { stdout, why } = all;
-  let [where, limit] = ["", undefined];
+  let [where, limit, only] = ["", undefined, undefined];
   if (all.forbidden && wanted.namespaced) {
     const own = await get("-n", namespace);
     if (own.why === undefined) {
       ({ stdout, why } = own);
+      only = namespace;
       where = ` (of the namespace ${namespace} alone)`;
       limit = `${all.why}; only those of the namespace ${namespace} are known`;
     }
   }
   if (why !== undefined) return { ...wanted, why };
-  return { ...wanted, items: parsed(stdout, wanted.kind).items, where, limit };
+  return { ...wanted, items: parsed(stdout, wanted.kind).items, where, limit, only };
 }
 
 /** Those of the nodes that may be read. */

@@ -2,11 +2,11 @@
 
 import * as taintlab from "../dist/node.js";
 import { given, json, parse, release } from "./arguments.js";
-import { bold, green } from "./colours.js";
-import { CONNECTION, readPodAndNode } from "./cluster.js";
+import { bold, dim, green } from "./colours.js";
+import { CONNECTION, notReadLines, readPodAndNode } from "./cluster.js";
 import { keyOf, notOnANode, podNamed } from "./pods.js";
 import { EXIT, usage } from "./problems.js";
-import { clock, tell } from "./run.js";
+import { clock, simulated, simulatedLines, tell } from "./run.js";
 
 const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
@@ -108,15 +108,24 @@ export async function explainPod(args, help) {
   const wanted = podNamed("explain", positionals, values.namespace);
   const added = values.taint.map(taintOf);
   release(values.release);
-  const read = await readPodAndNode(wanted, values);
-  const { pod, objects } = read;
-  const [node] = objects;
-  if (node === undefined) throw notOnANode(pod);
+  const read = await readPodAndNode(wanted, values, added.length > 0);
+  const { pod, objects, notRead } = read;
+  const name = values.node ?? pod.spec?.nodeName;
+  if (name === undefined) throw notOnANode(pod);
   tell(read, values.release);
-  const taints = [...(node.spec?.taints ?? []), ...added];
+  const [node] = objects;
+  const taints = [...(node?.spec?.taints ?? []), ...added];
   const options = release(read.release);
-  if (!values.json) console.log(`${keyOf(pod)} on ${node.metadata.name}`);
-  return print(taintlab.matchTolerations(taints, pod.spec.tolerations ?? [], options), values);
+  const answer = taintlab.matchTolerations(taints, pod.spec.tolerations ?? [], options);
+  const known = simulated(read, values.release);
+  const said = { pod: keyOf(pod), node: name, ...known, ...(notRead.length > 0 && { notRead }) };
+  if (values.json) return print({ ...said, ...answer }, values);
+  const alone = node === undefined ? ", whose taints are not known but for those of --taint" : "";
+  console.log(`${keyOf(pod)} on ${name}${alone}`);
+  print(answer, values);
+  for (const line of simulatedLines(read, values.release)) console.log(dim(line));
+  for (const line of notReadLines(notRead)) console.log(dim(line));
+  return EXIT.ok;
 }
 
 function print(answer, { json: asJson }) {

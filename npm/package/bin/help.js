@@ -44,8 +44,8 @@ const runOptions = (release, simulated = "") =>
 const REPORT_OPTIONS = `What fails:
   --domains LIST       Of node,zone,region, with commas; all of them unless given
   --label NAME         Each value of this label of nodes, too; may be repeated
-  --list NAME=NODES    These nodes at once, with commas; may be repeated
-  --pairs KIND         Each two of a kind at once: node, zone, region, label or list
+  --list NAME=NODES    These nodes together, with commas; may be repeated
+  --pairs KIND         Every pair of a kind: node, zone, region, label or list
   --fault NAME         lost (unless given), power-off=5m (and back), network-cut, drained,
                        shut-down, or tainted=KEY:EFFECT; may be repeated
 
@@ -54,9 +54,9 @@ How:
   --settle TIME        How long the cluster may take to come to rest before; 10m unless given
   --after TIME         How far a scenario is played first, with its steps until then; none
                        of its steps counts unless given
-  --seeds COUNT        Run each failure so often, with other moments of the heartbeats; 1 unless
-                       given. Times are then the shortest, the median and the 95th percentile
-  --remedies COUNT     For how many groups of findings it is tried what would help; 5 unless given
+  --seeds COUNT        Runs per failure (heartbeat timing varied); 1 unless given. Times are
+                       then the shortest, the median and the 95th percentile
+  --remedies COUNT     Groups of findings to try fixes for; 5 unless given
   --release, --flag    As with \`run\`
   --workers COUNT      How many threads; as many as there are cores unless given, 0 for none
 
@@ -166,6 +166,9 @@ const CONNECTION = `Which cluster:
   -n, --namespace NAME The namespace of POD, and what is read where the whole cluster may not be
                        listed; that of the context unless given
   --request-timeout T  How long each answer of the API server may take; 60s unless given
+
+Options come after \`taintlab\`: \`kubectl taintlab report --context prod\`. kubectl takes none
+before the name of a plugin.
 
 It runs \`kubectl get … -o json\`, says what it has read and what it may not read, and writes
 nothing.

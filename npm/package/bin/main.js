@@ -16,14 +16,20 @@ export async function main(program, commands, text, helps) {
   });
   // Nobody is left to be told.
   process.stderr.on("error", () => {});
+  /** Of what is not foreseen the message is said, without where in this program it came up. */
+  const said = (error) => {
+    const text = `error: ${error?.message ?? error}`;
+    const stop = error instanceof Stop ? error : new Stop(text, EXIT.failed);
+    if (stop.message) console.error(stop.message);
+    if (stop.code === EXIT.usage) console.error(`Try \`${program} --help\`.`);
+    return stop.code;
+  };
+  // In a callback, or in an answer that nobody waits for.
+  process.on("uncaughtException", (error) => process.exit(said(error)));
   try {
     process.exitCode = await run(commands, text, helps, process.argv.slice(2));
   } catch (error) {
-    // Of what is not foreseen the message is said, without where in this program it came up.
-    const stop = error instanceof Stop ? error : new Stop(`error: ${error.message}`, EXIT.failed);
-    if (stop.message) console.error(stop.message);
-    if (stop.code === EXIT.usage) console.error(`Try \`${program} --help\`.`);
-    process.exitCode = stop.code;
+    process.exitCode = said(error);
   }
 }
 

@@ -261,6 +261,10 @@ function colour(harm, most) {
   return `hsl(${Math.round(55 - 50 * part)} 90% ${Math.round(94 - 39 * part)}%)`;
 }
 
+/** A time, or where seeds differ the shortest, the median and the 95th percentile, as in tables. */
+const spread = ({ min, median, p95, max }) =>
+  (min === max ? [max] : [min, median, p95]).map((time) => clock(time)).join(" / ");
+
 /** The names of failures that are alike. */
 function foldedOf({ outline }, { name, domains }) {
   if (domains.length === 1) return escaped(name);
@@ -292,12 +296,13 @@ function heatMap(report, { title, rows }) {
     const tds = columns.map((subject) => {
       const cell = cells.get(subject);
       if (!cell) return '<td class="h"></td>';
-      const { leastReady, wanted, below, atZero, harm } = cell;
+      const { leastReady, wanted, belowSpread, atZeroSpread, harm } = cell;
+      const below = spread(belowSpread);
       const text =
         `${subject}, ${row.name}: ${leastReady} of ${wanted} ready at least, ` +
-        `below for ${clock(below)}, at zero for ${clock(atZero)}`;
+        `below for ${below}, at zero for ${spread(atZeroSpread)}`;
       const style = `background:${colour(harm, most)}`;
-      return `<td class="h" style="${style}" title="${escaped(text)}">${clock(below)}</td>`;
+      return `<td class="h" style="${style}" title="${escaped(text)}">${below}</td>`;
     });
     const head = `${foldedOf(report, row)}<small>${escaped(row.what)}</small>`;
     return `<tr><th scope="row">${head}</th>${tds.join("")}</tr>`;

@@ -63,8 +63,9 @@ export async function reportCluster(args, help) {
   // `--cluster` is kubectl's here: whose name in the kubeconfig.
   const flags = { ...values, cluster: DEFAULTS.cluster, release: read.release };
   const told = values.release ? {} : read;
-  const { context, version: server, notRead } = read;
-  const source = { context, server, notRead: notRead.map(({ kind, why }) => `${kind}: ${why}`) };
+  const { context, version: server, namespace } = read;
+  const notRead = read.notRead.map(({ kind, why }) => `${kind}: ${why}`);
+  const source = { context, server, namespace, notRead };
   return report([{ file: "the cluster", text }], flags, { told, source });
 }
 

@@ -62,13 +62,28 @@ async function simulate({ values, tokens }, open) {
   const { simulator, warnings, imported, notRead } = await open(options);
   warn(warnings);
   tell(imported, values.release, " (--keep-all keeps it)");
+  if (options.keepAll) console.error(KEPT);
   if (values.svg) simulator.recordLanes();
   for (const command of commands) carryOut(simulator, command);
   ok(until === undefined ? simulator.runToEnd() : simulator.advanceTo(until));
   if (values.svg) console.log(simulator.timelineSvg());
-  else print(simulator, values, notRead);
+  else print(simulator, values, { notRead, ...simulated(imported, values.release) });
   simulator.free();
   return EXIT.ok;
+}
+
+const KEPT = "kept everything, also what may be secret: do not pass the output on";
+
+/** Which release is simulated, and why, as far as it is not the newest for want of another. */
+export function simulated({ release, releaseText }, chosen) {
+  return chosen ? { release: chosen } : { release, releaseText };
+}
+
+/** The same as a line, if there is something to say. */
+export function simulatedLines(imported, chosen) {
+  const { release, releaseText } = simulated(imported, chosen);
+  if (!release) return [];
+  return [`release ${release}${releaseText ? `: ${releaseText}` : ""}`];
 }
 
 /** What was found in the manifests, besides objects; `hint` says how to keep what was left out. */
@@ -169,8 +184,10 @@ export function printTable(head, rows) {
   for (const row of rows) console.log(line(row));
 }
 
-function print(simulator, { json, all }, notRead = []) {
+function print(simulator, { json, all }, { notRead = [], release, releaseText }) {
   if (json) {
+    const simulating = { at: 0, type: "simulating", release, releaseText };
+    if (release) console.log(JSON.stringify(simulating));
     for (const one of notRead) console.log(JSON.stringify({ at: 0, type: "notRead", ...one }));
   }
   const rows = [];

@@ -7,7 +7,14 @@ import { bold, dim } from "./colours.js";
 import { VERDICT, taintOf } from "./explain.js";
 import { keyOf, notOnANode, podNamed } from "./pods.js";
 import { EXIT, ok, usage, warn } from "./problems.js";
-import { clock, printTable, simulatorOfCluster, tell } from "./run.js";
+import {
+  clock,
+  printTable,
+  simulated,
+  simulatedLines,
+  simulatorOfCluster,
+  tell,
+} from "./run.js";
 
 const OPTIONS = {
   ...CONNECTION,
@@ -64,13 +71,15 @@ export async function when(args, help) {
   const isAlone = notRead.some(({ kind }) => kind === "nodes");
   const answer = isAlone ? aloneWith(read, fault, values) : inCluster(read, fault, values);
   if (values.json) {
-    const said = { pod: keyOf(pod), node, budget: answer.budget };
+    const known = simulated(read, values.release);
+    const said = { pod: keyOf(pod), node, ...known, budget: answer.budget };
     const whole = { ...said, ...(notRead.length > 0 && { notRead }) };
     console.log(JSON.stringify(whole, undefined, 2));
     return EXIT.ok;
   }
   if (answer.budget) print(answer.budget, fault.text(node));
   else printStays(keyOf(pod), answer.verdict, fault.text(node));
+  for (const line of simulatedLines(read, values.release)) console.log(dim(line));
   for (const line of notReadLines(notRead)) console.log(dim(line));
   return EXIT.ok;
 }

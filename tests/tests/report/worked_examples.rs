@@ -493,6 +493,24 @@ fn a_report_says_how_far_apart_nodes_of_a_zone_are_tainted() {
     assert_eq!(noted(&zones(&["a", "a", "a"]), None, Fault::Lost), None);
 }
 
+/// What is only said of nodes whose containers may run on.
+#[test]
+fn it_is_said_that_the_pods_of_a_lost_node_count_for_a_while() {
+    let notes = |fault: Fault| -> Vec<String> {
+        let options =
+            ReportOptions { faults: vec![fault], remedies: 0, ..ReportOptions::default() };
+        report_of(scenario(&web("300m")), options).notes
+    };
+    let is_note = |note: &String| note.starts_with("lost: whether the containers of the node run");
+    assert!(notes(Fault::Lost).iter().any(is_note));
+    assert!(notes(Fault::NetworkCut).iter().any(is_note));
+    let back_after = Span(Duration::from_secs(300));
+    for fault in [Fault::PowerOff { back_after }, Fault::ShutDown, Fault::Drained] {
+        assert!(!notes(fault).iter().any(is_note));
+    }
+    assert!(notes(Fault::Drained).iter().any(|note| note.starts_with("harm: the time without")));
+}
+
 #[test]
 fn a_report_says_which_cluster_it_is_about_and_what_was_lost_before() {
     let step = Step {
@@ -505,6 +523,7 @@ fn a_report_says_which_cluster_it_is_about_and_what_was_lost_before() {
     let source = ReportSource {
         context: Some("prod".into()),
         server: Some("v1.37.2".into()),
+        namespace: Some("shop".into()),
         not_read: vec!["poddisruptionbudgets: forbidden".into()],
     };
     let after = Some(Span(Duration::from_secs(60)));
@@ -514,11 +533,12 @@ fn a_report_says_which_cluster_it_is_about_and_what_was_lost_before() {
     assert_eq!(outline.lost_already, ["b".into()]);
     assert_eq!((outline.short_already[0].ready, outline.short_already[0].desired), (1, 2));
     assert_eq!(
-        &later.notes[1..4],
+        &later.notes[1..5],
         [
             "before anything fails: b is not ready",
             "before anything fails: deployment/default/web has 1 of 2 pods ready",
             "not read: poddisruptionbudgets: forbidden",
+            "room on nodes is overstated: pods of other namespaces were not read",
         ]
     );
     let version = &outline.version;
