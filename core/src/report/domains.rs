@@ -19,6 +19,8 @@ use crate::release::KubernetesRelease;
 use crate::simulator::{Simulator, token_every};
 use crate::time::Span;
 
+/// The label of a node's name.
+pub(super) const HOSTNAME: &str = "kubernetes.io/hostname";
 /// The label of a node's region, and the one before 1.17.
 const REGION: [&str; 2] =
     ["topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"];
@@ -91,7 +93,7 @@ pub struct Domain {
     #[serde(default, skip_serializing_if = "is_default")]
     pub whole_cluster: bool,
     /// The number of an earlier domain that has the same nodes. It fails in the same way, so that
-    /// its runs are this one's, too.
+    /// its runs are this one's, too, until a node is added to one of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub same_nodes_as: Option<usize>,
     /// How many pods they have.
@@ -264,6 +266,22 @@ pub(super) fn nodes_in(
             let is_in = |node: &Node| domain_of(kind, label, node).as_ref() == Some(&domain.name);
             let nodes = cluster.nodes().filter(|(_, node)| is_in(node));
             nodes.map(|(name, _)| name.clone()).ordered_set()
+        }
+    }
+}
+
+/// Whether a node that is added like another one is in a domain, too: it has its labels, but for
+/// that of its name.
+pub(super) fn takes_in(outline: &Outline, domain: &Domain, like: &NodeName) -> bool {
+    let label = || domain.name.split('=').next();
+    match domain.kind {
+        DomainKind::Node | DomainKind::List => false,
+        DomainKind::Label if label() == Some(HOSTNAME) => false,
+        DomainKind::Zone | DomainKind::Region | DomainKind::Label => domain.nodes.contains(like),
+        DomainKind::Pair => {
+            let both = domain.pair.iter().flatten();
+            let mut parts = both.filter_map(|index| outline.domains.get(*index));
+            parts.any(|part| part.kind != DomainKind::Pair && takes_in(outline, part, like))
         }
     }
 }

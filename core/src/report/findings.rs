@@ -10,6 +10,7 @@ use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::domains::{HOSTNAME, takes_in};
 use super::remedy::must_spread;
 use super::verdict::{self, FailureTotal, FindingGroup};
 use super::{
@@ -35,7 +36,6 @@ const MOST_JUDGED: usize = 2;
 const MOST_OTHERS: usize = 4;
 /// So many workloads that a change makes worse are named.
 const MOST_WORSE: usize = 5;
-const HOSTNAME: &str = "kubernetes.io/hostname";
 const ZONE: &str = "topology.kubernetes.io/zone";
 
 /// A resilience report.
@@ -278,7 +278,8 @@ pub struct OverAll {
     /// most in the others that harm the workload most.
     pub tried: usize,
     /// How many failures reach the workload, that of the finding included: where these are more
-    /// than were tried, of the rest nothing is known.
+    /// than were tried, of the rest nothing is known. Domains of the same nodes are one failure,
+    /// unless the change tells them apart: a node that is added fails with its zone.
     pub failures: usize,
     /// The harm without it to all workloads, added up over the failures in which it was tried.
     pub before: Millis,
@@ -290,6 +291,31 @@ pub struct OverAll {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "typescript-all", tsify(type = "MadeWorse[]"))]
     pub worse: Vec<MadeWorse>,
+}
+
+impl OverAll {
+    /// Takes in a failure, without the change and with it.
+    fn add(&mut self, plain: &RunResult, changed: &RunResult) {
+        let (before, after) = (harms(plain), harms(changed));
+        let sum = |harms: &BTreeMap<&ReportSubject, Millis>| {
+            harms.values().fold(0_u64, |sum, harm| sum.saturating_add(harm.0))
+        };
+        self.tried += 1;
+        self.before.0 = self.before.0.saturating_add(sum(&before));
+        self.after.0 = self.after.0.saturating_add(sum(&after));
+        for (subject, after) in after {
+            let before = before.get(subject).copied().unwrap_or_default();
+            if after > before {
+                self.worse.push(MadeWorse {
+                    domain: changed.run.domain,
+                    fault: changed.run.fault.clone(),
+                    subject: subject.clone(),
+                    before,
+                    after,
+                });
+            }
+        }
+    }
 }
 
 /// A workload that a change makes worse.
@@ -366,9 +392,9 @@ pub fn report(outline: &Outline, results: &[RunResult]) -> Result<Report, Report
     let cells = cells(outline, made());
     let scores = scores(outline, &cells, made().next().is_some());
     let mut findings = found(outline, &cells, made());
-    let counted = counted(outline, &planned);
+    let known = Known::new(outline, &by_run, &planned);
     for finding in &mut findings {
-        finding.help(&by_run, &counted);
+        finding.help(&known);
     }
     let runs_made = made().count();
     let missing = verdict::missing(outline, runs_made, planned.len());
@@ -396,9 +422,44 @@ pub fn report(outline: &Outline, results: &[RunResult]) -> Result<Report, Report
     })
 }
 
-/// The runs of failures that count.
-fn counted(outline: &Outline, planned: &BTreeSet<Run>) -> BTreeSet<Run> {
-    planned.iter().filter(|run| outline.counts(run.domain)).cloned().ordered_set()
+/// All results, and the failures that count.
+struct Known<'a> {
+    outline: &'a Outline,
+    by_run: &'a BTreeMap<&'a Run, &'a RunResult>,
+    /// The runs of the cluster as it is.
+    planned: BTreeSet<&'a Run>,
+    by_nodes: BTreeMap<usize, Vec<usize>>,
+}
+
+impl<'a> Known<'a> {
+    fn new(
+        outline: &'a Outline,
+        by_run: &'a BTreeMap<&'a Run, &'a RunResult>,
+        planned: &'a BTreeSet<Run>,
+    ) -> Self {
+        let planned = planned.iter().filter(|run| outline.counts(run.domain)).ordered_set();
+        Self { outline, by_run, planned, by_nodes: outline.by_nodes() }
+    }
+
+    /// The results of the cluster as it is.
+    fn plain(&self) -> impl Iterator<Item = &'a RunResult> {
+        self.by_run.values().copied().filter(|result| self.planned.contains(&result.run))
+    }
+
+    /// The runs of a changed cluster for a run of the cluster as it is, which is that of all
+    /// domains of the same nodes. With one more node these are no longer the same: it fails with
+    /// its zone, and not with another node.
+    fn with_change(&self, run: &Run, remedy: &Remedy) -> Vec<Run> {
+        let of = |domain: usize| Run { remedy: Some(remedy.clone()), domain, ..run.clone() };
+        let Remedy::OneMoreNode { like } = remedy else { return Vec::from([of(run.domain)]) };
+        let grows = |index: &usize| {
+            let domain = self.outline.domains.get(*index);
+            domain.is_some_and(|domain| takes_in(self.outline, domain, like))
+        };
+        let same = self.by_nodes.get(&run.domain).map(Vec::as_slice).unwrap_or_default();
+        let first = |wanted: bool| same.iter().copied().find(|index| grows(index) == wanted);
+        [first(false), first(true)].into_iter().flatten().map(of).collect()
+    }
 }
 
 fn summary(result: &RunResult) -> RunSummary {
@@ -681,7 +742,7 @@ impl Finding {
     }
 
     /// Takes in what the runs of remedies say.
-    fn help(&mut self, by_run: &BTreeMap<&Run, &RunResult>, planned: &BTreeSet<Run>) {
+    fn help(&mut self, known: &Known<'_>) {
         let figures_of = |result: &RunResult| {
             let mut all = result.workloads.iter();
             all.find(|it| Some(&it.subject) == self.subject.as_ref()).cloned()
@@ -696,7 +757,7 @@ impl Finding {
             Remedy::Budget { .. } => self.subject.is_none(),
         };
         let (mut effects, mut false_alarms) = (Vec::new(), Vec::new());
-        for (run, result) in by_run {
+        for (run, result) in known.by_run {
             if run.domain != self.run.domain || run.seed != self.run.seed {
                 continue;
             }
@@ -721,7 +782,7 @@ impl Finding {
                     harm,
                     figures: figures.clone(),
                     drain: result.drain.clone(),
-                    over_all: self.over_all(remedy, by_run, planned),
+                    over_all: self.over_all(remedy, known),
                     text: String::new(),
                 };
                 if effect.helps {
@@ -810,38 +871,13 @@ impl Finding {
     }
 
     /// What a change does in all failures in which it was tried and that reach this workload.
-    fn over_all(
-        &self,
-        remedy: &Remedy,
-        by_run: &BTreeMap<&Run, &RunResult>,
-        planned: &BTreeSet<Run>,
-    ) -> OverAll {
+    fn over_all(&self, remedy: &Remedy, known: &Known<'_>) -> OverAll {
         let mut all = OverAll::default();
-        for run in planned.iter().filter(|run| run.seed == self.run.seed) {
-            let Some(plain) = by_run.get(run) else { continue };
-            if *run != self.run && !self.reaches(plain) {
-                continue;
-            }
-            all.failures += 1;
-            let changed = Run { remedy: Some(remedy.clone()), ..run.clone() };
-            let Some(changed) = by_run.get(&changed) else { continue };
-            all.tried += 1;
-            let (before, after) = (harms(plain), harms(changed));
-            let sum = |harms: &BTreeMap<&ReportSubject, Millis>| {
-                harms.values().fold(0_u64, |sum, harm| sum.saturating_add(harm.0))
-            };
-            all.before.0 = all.before.0.saturating_add(sum(&before));
-            all.after.0 = all.after.0.saturating_add(sum(&after));
-            for (subject, after) in after {
-                let before = before.get(subject).copied().unwrap_or_default();
-                if after > before {
-                    all.worse.push(MadeWorse {
-                        domain: run.domain,
-                        fault: run.fault.clone(),
-                        subject: subject.clone(),
-                        before,
-                        after,
-                    });
+        for plain in known.plain().filter(|plain| self.is_judged_by(plain)) {
+            for changed in known.with_change(&plain.run, remedy) {
+                all.failures += 1;
+                if let Some(changed) = known.by_run.get(&changed) {
+                    all.add(plain, changed);
                 }
             }
         }
@@ -851,20 +887,26 @@ impl Finding {
         all
     }
 
-    /// In which other failures a change is tried, the one that harms the workload most first.
-    fn others<'a>(&self, plain: impl Iterator<Item = &'a RunResult>) -> Vec<&'a Run> {
-        let mut others: Vec<(Millis, &Run)> = plain
-            .filter(|result| {
-                result.run.seed == self.run.seed && result.run != self.run && self.reaches(result)
-            })
-            .map(|result| {
-                let own =
-                    result.workloads.iter().find(|it| Some(&it.subject) == self.subject.as_ref());
-                (own.map(harm).unwrap_or_default(), &result.run)
-            })
-            .collect();
-        others.order_by_key(|(harm, run)| (Reverse(*harm), *run));
-        others.into_iter().take(MOST_OTHERS).map(|(_, run)| run).collect()
+    /// Whether a change is judged by a run without it, too: it is that of this finding, or another
+    /// one that reaches the workload.
+    fn is_judged_by(&self, plain: &RunResult) -> bool {
+        plain.run.seed == self.run.seed && (plain.run == self.run || self.reaches(plain))
+    }
+
+    /// The runs of a change in other failures, that which harms the workload most without it first.
+    fn others(&self, remedy: &Remedy, known: &Known<'_>) -> impl Iterator<Item = Run> {
+        let mut others = Vec::new();
+        for plain in known.plain().filter(|plain| self.is_judged_by(plain)) {
+            let mut all = plain.workloads.iter();
+            let own = all.find(|it| Some(&it.subject) == self.subject.as_ref());
+            let harm = own.map(harm).unwrap_or_default();
+            let runs = known.with_change(&plain.run, remedy);
+            others.extend(runs.into_iter().map(|run| (Reverse(harm), run)));
+        }
+        let own = Run { remedy: Some(remedy.clone()), ..self.run.clone() };
+        others.retain(|(_, run)| *run != own);
+        others.order();
+        others.into_iter().take(MOST_OTHERS).map(|(_, run)| run)
     }
 
     /// Whether it depends on tolerations when pods leave.
@@ -891,10 +933,10 @@ pub(super) fn remedies(
     results: &[RunResult],
 ) -> Vec<Run> {
     let by_run: BTreeMap<&Run, &RunResult> = results.iter().map(|it| (&it.run, it)).ordered_map();
-    let planned = counted(outline, &super::runs(outline).into_iter().ordered_set());
-    let plain = || by_run.values().copied().filter(|result| planned.contains(&result.run));
-    let cells = cells(outline, plain());
-    let all = found(outline, &cells, plain());
+    let planned = super::runs(outline).into_iter().ordered_set();
+    let known = Known::new(outline, &by_run, &planned);
+    let cells = cells(outline, known.plain());
+    let all = found(outline, &cells, known.plain());
     let groups = verdict::groups(outline, &all);
     let worst = groups.iter().take(outline.options.remedies).filter_map(|it| it.findings.first());
     let worst: BTreeSet<usize> = worst.copied().ordered_set();
@@ -909,12 +951,10 @@ pub(super) fn remedies(
     if runs.is_empty() {
         let mut judged = BTreeSet::new();
         for finding in &mut findings {
-            finding.help(&by_run, &planned);
+            finding.help(&known);
             let helps = finding.effects.iter().filter(|effect| effect.helps);
             for effect in helps.take(MOST_JUDGED) {
-                let remedy = || Some(effect.remedy.clone());
-                let others = finding.others(plain()).into_iter();
-                judged.extend(others.map(|run| Run { remedy: remedy(), ..run.clone() }));
+                judged.extend(finding.others(&effect.remedy, &known));
             }
         }
         runs = judged.into_iter().filter(|run| !by_run.contains_key(run)).collect();

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::ReportError;
+use super::domains::HOSTNAME;
 use crate::api::{
     Node, NodeName, PodKey, PodSpec, PodStatus, Taint, TaintEffect, Toleration, TolerationOperator,
     Workload, WorkloadKey, is_default, well_known,
@@ -24,7 +25,6 @@ use crate::time::Span;
 const PRIORITY: (&str, i64) = ("important", 1_000_000);
 /// What the name of the added node ends with.
 const MORE: &str = "-more";
-const HOSTNAME: &str = "kubernetes.io/hostname";
 const CONSTRAINTS: &str = "topologySpreadConstraints";
 /// What `whenUnsatisfiable` can be.
 const ANYWAY: &str = "ScheduleAnyway";
