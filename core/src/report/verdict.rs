@@ -239,20 +239,47 @@ fn names(names: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// The name of a workload without its kind and namespace.
-fn short_name(subject: &ReportSubject) -> String {
-    let text = subject.to_string();
-    text.rsplit('/').next().unwrap_or_default().into()
+/// What workloads are called in a sentence: by their name; with the namespace, or the kind as well,
+/// where several are called the same.
+struct ShortNames {
+    /// How many have each of their short forms.
+    known: BTreeMap<String, usize>,
+}
+
+impl ShortNames {
+    fn new(subjects: &[ReportSubject]) -> Self {
+        let mut known = BTreeMap::new();
+        for subject in subjects {
+            for form in Self::forms(&subject.to_string()) {
+                *known.entry(form.to_string()).or_default() += 1;
+            }
+        }
+        Self { known }
+    }
+
+    /// `web`, `shop/web`.
+    fn forms(subject: &str) -> [&str; 2] {
+        let named = subject.split_once('/').map_or(subject, |(_, named)| named);
+        [named.rsplit('/').next().unwrap_or_default(), named]
+    }
+
+    fn of(&self, subject: &ReportSubject) -> String {
+        let text = subject.to_string();
+        let mut forms = Self::forms(&text).into_iter();
+        let short = forms.find(|form| self.known.get(*form).is_none_or(|number| *number == 1));
+        short.unwrap_or(&text).into()
+    }
 }
 
 /// What survives what: a sentence for each fault, and one about what does not recover.
 pub(super) fn verdict(outline: &Outline, failures: &[FailureTotal]) -> String {
     let subjects = outline.subjects.len() - outline.down_already().len();
+    let short = ShortNames::new(&outline.subjects);
     let told = |down: &BTreeSet<&ReportSubject>| {
         if down.len() == subjects && subjects > MOST_NAMES {
             format!("all {subjects} workloads")
         } else {
-            names(down.iter().map(|it| short_name(it)))
+            names(down.iter().map(|it| short.of(it)))
         }
     };
     let survived = |down: usize| match (subjects.saturating_sub(down), subjects) {
@@ -335,4 +362,28 @@ fn push_sentence(text: &mut String, sentence: &str) {
     text.push(first.to_ascii_uppercase());
     text.push_str(letters.as_str());
     text.push('.');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_are_alike_have_their_namespaces() {
+        let subject =
+            |text: &str| -> ReportSubject { serde_json::from_value(text.into()).unwrap() };
+        let all = [
+            "deployment/shop/web",
+            "deployment/blog/web",
+            "deployment/shop/cart",
+            "deployment/shop/db",
+            "statefulset/shop/db",
+        ]
+        .map(subject);
+        let short = ShortNames::new(&all);
+        assert_eq!(
+            all.each_ref().map(|it| short.of(it)),
+            ["shop/web", "blog/web", "cart", "deployment/shop/db", "statefulset/shop/db"]
+        );
+    }
 }
