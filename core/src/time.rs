@@ -77,6 +77,12 @@ impl Timestamp {
         self.0
     }
 
+    /// The millisecond that it lies in: what is shown where the nanosecond does not matter.
+    #[must_use]
+    pub const fn truncated_to_millis(self) -> Self {
+        Self(self.0 / 1_000_000 * 1_000_000)
+    }
+
     /// Seconds since the beginning, with fractions; for display only.
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::time::Duration;
 
+use taintlab_core::eviction_timeline::time_budget::Moment;
 use taintlab_core::time::{Timestamp, format_duration};
 
 /// From here on hours say nothing any more: about a year.
@@ -13,6 +14,13 @@ const DAY: u64 = 24 * 3_600;
 /// time is `never`.
 pub(crate) fn at(at: Timestamp) -> String {
     if at >= Timestamp::MAX { "never".to_owned() } else { span(at.since_zero()) }
+}
+
+/// A moment that may lie before the beginning: `18s before the start`.
+pub(crate) fn moment(moment: Moment) -> String {
+    let nanos = moment.rounded().as_nanos();
+    let from_start = Timestamp::from_nanos(nanos.unsigned_abs());
+    if nanos < 0 { format!("{} before the start", at(from_start)) } else { at(from_start) }
 }
 
 /// A duration in a sentence, as Go prints it, to the millisecond; more than a year is rounded.
@@ -75,6 +83,8 @@ mod tests {
         assert_eq!(span(Duration::from_secs(9_000_000_000)), "285 years");
         assert_eq!(at(Timestamp::from_nanos(345_000_000_001)), "5m45s");
         assert_eq!(at(Timestamp::from_nanos(7)), "7ns");
+        assert_eq!(moment(Moment::from_nanos(-18_000_000_000)), "18s before the start");
+        assert_eq!(moment(Moment::from_nanos(40_008_400_000)), "40.008s");
         assert_eq!(count(1, "pod"), "1 pod");
         assert_eq!(count(0, "pod"), "0 pods");
         assert_eq!(css_seconds(Duration::from_millis(1_050)), "1.050");

@@ -47,12 +47,21 @@ impl Moment {
         Duration::from_nanos(u64::try_from(nanos).unwrap_or(0))
     }
 
-    /// The nearest tenth of a second: what is shown where the nanosecond does not matter. Durations
-    /// between rounded moments add up.
+    /// The millisecond that it lies in: what is shown where the nanosecond does not matter, as of
+    /// [moments in a log](Timestamp::truncated_to_millis). Durations between rounded moments add up.
     #[must_use]
     pub const fn rounded(self) -> Self {
+        self.to(1_000_000, 0)
+    }
+
+    /// The nearest tenth of a second: bounds of a range are no more exact than that.
+    const fn nearest_tenth(self) -> Self {
         const TENTH: i64 = 100_000_000;
-        Self(self.0.saturating_add(TENTH / 2).div_euclid(TENTH).saturating_mul(TENTH))
+        self.to(TENTH, TENTH / 2)
+    }
+
+    const fn to(self, unit: i64, more: i64) -> Self {
+        Self(self.0.saturating_add(more).div_euclid(unit).saturating_mul(unit))
     }
 
     pub(crate) fn minus(self, duration: Duration) -> Self {
@@ -183,7 +192,8 @@ pub struct EvictionRange {
 
 impl EvictionRange {
     fn new(earliest: Moment, latest: Moment, because: &str) -> Self {
-        let text = format!("between {} and {}: {because}", earliest.rounded(), latest.rounded());
+        let (from, to) = (earliest.nearest_tenth(), latest.nearest_tenth());
+        let text = format!("between {from} and {to}: {because}");
         Self { earliest, latest, text }
     }
 }

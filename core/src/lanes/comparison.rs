@@ -131,7 +131,7 @@ impl Comparison {
     pub fn sentence(&self) -> String {
         match &self.divergence {
             Some(divergence) => divergence.text.clone(),
-            None => format!("Nothing differs until {}.", self.until),
+            None => format!("Nothing differs until {}.", shown(self.until)),
         }
     }
 
@@ -152,7 +152,8 @@ impl Comparison {
             rows.push([format!("{workload}"), lost(a), lost(b)]);
         }
         for (pod, times) in &self.evictions {
-            let [a, b] = times.map(|at| at.map_or_else(|| "stays".into(), |at| at.to_string()));
+            let [a, b] =
+                times.map(|at| at.map_or_else(|| "stays".into(), |at| shown(at).to_string()));
             rows.push([format!("{pod} evicted"), a, b]);
         }
         rows
@@ -169,7 +170,7 @@ impl Comparison {
         format!(
             "{}\n\n| until {} | {a} | {b} |\n|---|---|---|\n{}",
             self.sentence(),
-            self.until,
+            shown(self.until),
             rows.collect::<String>()
         )
     }
@@ -185,9 +186,14 @@ impl fmt::Display for Downtime {
             f,
             "{} replica-seconds, longest gap {}",
             self.replica_time_lost.0.as_secs(),
-            self.longest_gap
+            shown(self.longest_gap.timestamp())
         )
     }
+}
+
+/// A moment, as the log shows it.
+const fn shown(at: Timestamp) -> Timestamp {
+    at.truncated_to_millis()
 }
 
 /// A text in a table of Markdown.
@@ -259,9 +265,11 @@ fn sentence(runs: [Run<'_>; 2], subject: &LaneSubject, at: Timestamp) -> String 
     };
     let name = |side: usize| runs.get(side).map_or("", |run| run.name);
     let later = later_so(runs, subject, at, [first, second]);
-    let later = later.map(|at| format!(", until they match again at {at}")).unwrap_or_default();
+    let later =
+        later.map(|at| format!(", until they match again at {}", shown(at))).unwrap_or_default();
     format!(
-        "They diverge at {at}: {subject} {} in “{}”, and {} in “{}”{later}.",
+        "They diverge at {}: {subject} {} in “{}”, and {} in “{}”{later}.",
+        shown(at),
         words(first),
         name(first),
         words(second),

@@ -218,12 +218,7 @@ fn health(kubelet: &Kubelet) -> Html {
 }
 
 fn moment(moment: Option<Moment>) -> String {
-    let Some(moment) = moment else { return "never".to_owned() };
-    match u64::try_from(moment.as_nanos()) {
-        Ok(nanos) => at(Timestamp::from_nanos(nanos)),
-        // Before the simulation began.
-        Err(_) => moment.to_string(),
-    }
+    moment.map_or_else(|| "never".to_owned(), crate::text::moment)
 }
 
 /// What can be done to a zone.

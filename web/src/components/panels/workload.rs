@@ -14,6 +14,7 @@ use crate::components::parts::forms::{TextField, error_list};
 use crate::components::parts::pod_mark::pod_row;
 use crate::messages::{Dispatch, Msg, refused};
 use crate::test_id::TestId;
+use crate::text::moment;
 use crate::view_models::board::PodView;
 use crate::view_models::selection::Selection;
 use crate::view_models::workloads::Track;
@@ -124,8 +125,8 @@ fn job_facts(job: &JobView) -> Html {
             { fact("Succeeded", job.succeeded) }
             { fact("Failed", job.failed) }
             { fact("Backoff limit", job.backoff_limit) }
-            { for job.next_retry.map(|at| shown("Next retry at", at.rounded().to_string())) }
-            { for job.deadline.map(|at| shown("Deadline at", at.rounded().to_string())) }
+            { for job.next_retry.map(|at| shown("Next retry at", moment(at))) }
+            { for job.deadline.map(|at| shown("Deadline at", moment(at))) }
             { for job.finished.clone().map(|text| shown("Finished", text)) }
         </dl>
     }

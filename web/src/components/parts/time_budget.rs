@@ -7,6 +7,7 @@ use yew::prelude::*;
 use super::copy::copy;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
+use crate::text::moment;
 
 /// The terms as a bar and as a table.
 pub(crate) fn time_budget(budget: &TimeBudget, dispatch: &Dispatch) -> Html {
@@ -39,7 +40,7 @@ pub(crate) fn time_budget(budget: &TimeBudget, dispatch: &Dispatch) -> Html {
                 <tbody>{ for before.into_iter().map(|term| row(term, dispatch)) }</tbody>
                 <tbody class="sum"><tr>
                     <td title={budget.evicted_at.to_string()} data-testid={TestId::TimeBudgetAt}>
-                        { budget.evicted_at.rounded().to_string() }</td>
+                        { moment(budget.evicted_at) }</td>
                     <td class="number" data-testid={TestId::TimeBudgetTotal}
                         title={format_duration(budget.total())}>{ format_duration(total) }</td>
                     <td>
@@ -50,7 +51,7 @@ pub(crate) fn time_budget(budget: &TimeBudget, dispatch: &Dispatch) -> Html {
                 <tbody>{ for after.into_iter().map(|term| row(term, dispatch)) }</tbody>
                 if let Some(gone_at) = budget.gone_at {
                     <tbody class="sum"><tr>
-                        <td title={gone_at.to_string()}>{ gone_at.rounded().to_string() }</td>
+                        <td title={gone_at.to_string()}>{ moment(gone_at) }</td>
                         <td></td>
                         <td>{ if budget.over { "gone" } else { "to be gone" } }</td>
                     </tr></tbody>
@@ -67,7 +68,7 @@ pub(crate) fn time_budget(budget: &TimeBudget, dispatch: &Dispatch) -> Html {
 
 /// A term: rounded in sight, exact where the pointer rests.
 fn row(term: &Term, dispatch: &Dispatch) -> Html {
-    let start = term.start.rounded().to_string();
+    let start = moment(term.start);
     let to = u64::try_from(term.start.as_nanos()).ok().map(Timestamp::from_nanos);
     html! {
         <tr data-term-row={word(term.kind)}>
