@@ -136,7 +136,7 @@ pub(crate) fn write(session: &Session, selection: Option<&Selection>) -> Result<
             add("h", &hash);
         }
         let state = State { e: edits, b: bookmarks, ..State::default() };
-        let json = is_changed.then(|| to_json(&state)).transpose()?;
+        let json = is_changed.then(|| to_json(&state).and_then(check_inflated)).transpose()?;
         if json.is_some() {
             clear.push_str("&e=");
         }
@@ -158,12 +158,22 @@ pub(crate) fn write(session: &Session, selection: Option<&Selection>) -> Result<
     compact::pack(&mut start);
     let state =
         State { s: Some(start), e: edits, b: None, t: session.now().into(), x: selected, h: hash };
-    let json = words::shorten(&to_json(&state)?);
+    let json = check_inflated(words::shorten(&to_json(&state)?))?;
     Ok(Draft { clear: "#2.".to_owned(), json: Some(json), contents })
 }
 
 fn to_json(state: &State) -> Result<String, String> {
     serde_json::to_string(state).map_err(|error| error.to_string())
+}
+
+/// Checks that whoever opens a link inflates what is packed in it: however well it deflates, they
+/// stop at [`MOST_INFLATED`].
+fn check_inflated(json: String) -> Result<String, String> {
+    let length = json.len();
+    if length <= MOST_INFLATED {
+        return Ok(json);
+    }
+    Err(format!("it would unpack to {length} bytes, and {MOST_INFLATED} is the most that opens"))
 }
 
 /// What there is in a link, in words.

@@ -1,12 +1,14 @@
 //! A session without its names: `node-1`, `ns-1/pod-1`, `deployment-1`.
 //!
-//! Only fields that a run depends on are kept ([`FIELDS`]), so that what nobody thought of stays
-//! out. A name is replaced by the same one wherever it stands: in owner references, in commands, in
-//! labels that name nodes and zones. Labels stay as far as a selector asks for them, under other
-//! keys and values. Pods and ReplicaSets are called after their owner, with numbers for hashes:
-//! `deployment-1-h1-p1`. UIDs are left out. Times count from another start, and those of more than an
-//! hour before are rounded to powers of two, so that nobody knows the cluster again by them. Owners
-//! that are none of Kubernetes' own say no kind.
+//! Of objects only what a run depends on is there ([`Extent::Run`]), and all of that stays: what is
+//! a name in it is replaced by the same one wherever it stands, in owner references, in commands, in
+//! labels that name nodes and zones, in claims and their volumes. A text in a field that is not
+//! known here is left out, so that no name stays that nobody thought of. Labels stay as far as a
+//! selector asks for them, under other keys and values. Pods and ReplicaSets are called after their
+//! owner, with numbers for hashes: `deployment-1-h1-p1`. UIDs say the order of pods, and nothing
+//! else. Times count from another start, and those of more than an hour before are rounded to powers
+//! of two, so that nobody knows the cluster again by them. Owners that are none of Kubernetes' own
+//! say no kind.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,35 +16,35 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use taintlab_core::api::TIME_ANNOTATIONS;
-use taintlab_core::scenario::{Objects, Scenario, ScenarioMetadata};
+use taintlab_core::scenario::{Objects, Scenario, ScenarioMetadata, Step};
 use taintlab_core::time::Time;
+use taintlab_manifest::{Extent, redact_scenario};
 
-use super::slim::slim;
+use super::slim::{rank_of, slim};
 use crate::session::Edit;
 
-/// Fields of objects that are kept. What is a name in them is replaced.
-const FIELDS: &str = "\
-    affinity allocatable allowPrivilegeEscalation apiVersion automountServiceAccountToken \
-    backoffLimit blockOwnerDeletion capacity completionMode completions conditions \
-    containerStatuses containers controller cpu creationTimestamp deletionGracePeriodSeconds \
-    deletionTimestamp effect emptyDir generation globalDefault holderIdentity hostNetwork \
-    initContainers kind labelSelector labels leaseDurationSeconds lastTransitionTime limits \
-    matchExpressions matchFields matchLabels maxSkew maxSurge maxUnavailable metadata \
-    minAvailable minDomains minReadySeconds name namespace namespaces nodeAffinity \
-    nodeAffinityPolicy nodeName nodeSelector nodeSelectorTerms nodeTaintsPolicy operator overhead \
-    ownerReferences parallelism partition phase podAffinity podAffinityTerm podAntiAffinity \
-    podManagementPolicy preemptionPolicy preference \
-    preferredDuringSchedulingIgnoredDuringExecution priority priorityClassName \
-    progressDeadlineSeconds qosClass ready reason renewTime replicas requests \
-    requiredDuringSchedulingIgnoredDuringExecution resources restartCount restartPolicy \
-    rollingUpdate selector spec startTime started status strategy suspend taints template \
-    terminationGracePeriodSeconds timeAdded tolerationSeconds tolerations topologyKey \
-    topologySpreadConstraints type unhealthyPodEvictionPolicy unschedulable updateStrategy \
-    value values volumes weight whenUnsatisfiable";
+/// Fields whose texts are words of Kubernetes, or numbers. What is in any other field is a name.
+const WORDS: &str = "\
+    accessModes action apiVersion completedIndexes completionMode effect failedIndexes kind \
+    maxSurge maxUnavailable medium message minAvailable nodeAffinityPolicy nodeTaintsPolicy \
+    operator persistentVolumeReclaimPolicy phase podManagementPolicy podReplacementPolicy \
+    preemptionPolicy protocol reason reclaimPolicy restartPolicy sizeLimit status type \
+    unhealthyPodEvictionPolicy volumeBindingMode whenUnsatisfiable";
+
+/// Addresses that every node has.
+const ANY_HOST: [&str; 4] = ["", "0.0.0.0", "127.0.0.1", "::"];
 
 /// Labels whose key says nothing of whose cluster it is, besides those of Kubernetes.
-const KEPT_LABELS: [&str; 3] =
-    ["pod-template-hash", "controller-revision-hash", "pod-template-generation"];
+const KEPT_LABELS: [&str; 4] = [
+    "pod-template-hash",
+    "controller-revision-hash",
+    "pod-template-generation",
+    // The field of a node, by which a DaemonSet binds its pods.
+    "metadata.name",
+];
+
+/// By it the scheduler says where a claim's volume is to be.
+const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
 
 /// Kinds of owners whose names say nothing of whose cluster it is.
 const OWNERS: [&str; 8] = [
@@ -69,6 +71,7 @@ pub(crate) fn hide_names(
 ) -> Result<(Scenario, Vec<Edit>), String> {
     let mut start = slim(start, edits.iter().flat_map(|edit| &edit.commands))?;
     let mut edits = edits.to_vec();
+    reduce(&mut edits)?;
     start.metadata = ScenarioMetadata::default();
     start.bookmarks.clear();
     let mut hider = Hider { start: start.start, ..Hider::default() };
@@ -85,6 +88,17 @@ pub(crate) fn hide_names(
     start.steps = typed(hider.commands(steps))?;
     edits = typed(hider.commands(commands))?;
     Ok((start, edits))
+}
+
+/// Takes out of edits what no run depends on.
+fn reduce(edits: &mut [Edit]) -> Result<(), String> {
+    for Edit { at, commands } in edits {
+        let steps = commands.drain(..).map(|command| Step { at: *at, command, refused: None });
+        let mut scenario = Scenario { steps: steps.collect(), ..Scenario::default() };
+        redact_scenario(&mut scenario, Extent::Run).map_err(|error| error.to_string())?;
+        commands.extend(scenario.steps.into_iter().map(|step| step.command));
+    }
+    Ok(())
 }
 
 fn as_json<T: Serialize>(value: &T) -> Result<Value, String> {
@@ -105,6 +119,8 @@ struct Hider {
     numbers: BTreeMap<String, usize>,
     /// The keys of labels that some selector asks for.
     selected: BTreeSet<String>,
+    /// What StatefulSets make claims of: namespace, set and template.
+    claims_of: BTreeSet<[String; 3]>,
 }
 
 impl Hider {
@@ -238,6 +254,43 @@ impl Hider {
         format!("{}/{name}", self.namespace(namespace))
     }
 
+    /// The name of a claim; one of a StatefulSet is called after its template and pod.
+    fn claim(&mut self, namespace: &str, name: &str) -> String {
+        let made = self.claims_of.iter().find_map(|[place, set, template]| {
+            let rest = name.strip_prefix(&format!("{template}-{set}-")).filter(|it| is_number(it));
+            let rest = rest.filter(|_| place == namespace)?;
+            Some((set.clone(), template.clone(), rest.to_owned()))
+        });
+        match made {
+            Some((set, template, number)) => {
+                let template = self.name("volume", &template);
+                format!("{template}-{}-{number}", self.owned("statefulset", namespace, &set, None))
+            }
+            None => self.owned("persistentvolumeclaim", namespace, name, None),
+        }
+    }
+
+    /// The name of an object without a namespace.
+    fn global(&mut self, kind: &str, name: &str) -> String {
+        if name.is_empty() { String::new() } else { self.owned(kind, "default", name, None) }
+    }
+
+    /// A provisioner, driver or attacher of volumes.
+    fn driver(&mut self, name: &str) -> String {
+        if is_kubernetes(name) { name.to_owned() } else { self.name("driver", name) }
+    }
+
+    /// An address of a node, from the range for benchmarks (RFC 2544).
+    fn address(&mut self, old: &str) -> String {
+        if ANY_HOST.contains(&old) {
+            return old.to_owned();
+        }
+        let number = self.name("ip", old);
+        let number = number.strip_prefix("ip-").and_then(|number| number.parse::<u32>().ok());
+        let [.., high, low] = number.unwrap_or_default().to_be_bytes();
+        format!("198.18.{high}.{low}")
+    }
+
     fn made_by(&mut self, kind: &str, namespace: &str, name: &str) -> String {
         let mut known: Vec<(String, String)> = Vec::new();
         for ((kind, key), new) in &self.names {
@@ -253,28 +306,38 @@ impl Hider {
         }
     }
 
-    /// Notes the labels that selectors ask for.
+    /// Notes the labels that selectors ask for, and the claims that StatefulSets make.
     fn find_selected(&mut self, value: &Value) {
-        match value {
-            Value::Array(items) => items.iter().for_each(|item| self.find_selected(item)),
-            Value::Object(map) => {
-                for (key, value) in map {
-                    match (key.as_str(), value) {
-                        ("matchLabels" | "nodeSelector" | "podLabels", Value::Object(labels)) => {
-                            self.selected.extend(labels.keys().cloned());
-                        }
-                        ("matchExpressions", Value::Array(items)) => {
-                            let keys = items.iter().filter_map(|item| item.get("key")?.as_str());
-                            self.selected.extend(keys.map(str::to_owned));
-                        }
-                        ("topologyKey", Value::String(key)) => {
-                            self.selected.insert(key.clone());
-                        }
-                        _ => self.find_selected(value),
-                    }
+        let map = match value {
+            Value::Array(items) => return items.iter().for_each(|item| self.find_selected(item)),
+            Value::Object(map) => map,
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return,
+        };
+        let text = |path: &str| value.pointer(path).and_then(Value::as_str).unwrap_or_default();
+        let templates = value.pointer("/spec/volumeClaimTemplates").and_then(Value::as_array);
+        for template in templates.into_iter().flatten() {
+            let template = template.pointer("/metadata/name").and_then(Value::as_str);
+            let namespace = namespace_of(text("/metadata/namespace"));
+            let parts = [namespace, text("/metadata/name"), template.unwrap_or_default()];
+            self.claims_of.insert(parts.map(str::to_owned));
+        }
+        for (key, value) in map {
+            match (key.as_str(), value) {
+                ("matchLabels" | "nodeSelector" | "podLabels", Value::Object(labels)) => {
+                    self.selected.extend(labels.keys().cloned());
                 }
+                ("matchExpressions" | "matchLabelExpressions", Value::Array(items)) => {
+                    let keys = items.iter().filter_map(|item| item.get("key")?.as_str());
+                    self.selected.extend(keys.map(str::to_owned));
+                }
+                ("matchLabelKeys" | "mismatchLabelKeys", Value::Array(keys)) => {
+                    self.selected.extend(keys.iter().filter_map(Value::as_str).map(str::to_owned));
+                }
+                ("topologyKey", Value::String(key)) => {
+                    self.selected.insert(key.clone());
+                }
+                _ => self.find_selected(value),
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
     }
 
@@ -382,70 +445,90 @@ impl Hider {
             "node" | "lease" => self.node(&name),
             "priorityclass" if name.starts_with("system-") => name.clone(),
             "priorityclass" => self.name("priority", &name),
+            "persistentvolumeclaim" => self.claim(namespace_of(&namespace), &name),
             _ if name.is_empty() => String::new(),
             _ => {
                 let owner = owner.as_ref().map(|(kind, name)| (kind.as_str(), name.as_str()));
                 self.owned(kind, namespace_of(&namespace), &name, owner)
             }
         };
-        let annotations = object.pointer("/metadata/annotations");
-        let times = TIME_ANNOTATIONS.map(|name| {
-            let time = annotations.and_then(|annotations| annotations.get(name).cloned());
-            time.map(|time| (name.to_owned(), time))
-        });
-        let times: Map<String, Value> = times.into_iter().flatten().collect();
-        self.fields(object, namespace_of(&namespace));
+        self.fields(object, namespace_of(&namespace), "");
         let Some(Value::Object(metadata)) = object.get_mut("metadata") else { return };
         if !new.is_empty() {
             metadata.insert("name".to_owned(), new.into());
         }
-        if !times.is_empty() {
-            metadata.insert("annotations".to_owned(), times.into());
-        }
     }
 
-    /// The fields of an object, or of a part of one.
-    fn fields(&mut self, value: &mut Value, namespace: &str) {
+    /// The fields of an object, or of the part of one that stands in the field `part`.
+    fn fields(&mut self, value: &mut Value, namespace: &str, part: &str) {
         let map = match value {
             Value::Object(map) => map,
             Value::Array(items) => {
-                return items.iter_mut().for_each(|item| self.fields(item, namespace));
+                items.retain(|item| !item.is_string());
+                return items.iter_mut().for_each(|item| self.fields(item, namespace, part));
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return,
         };
-        map.retain(|key, _| FIELDS.split_whitespace().any(|field| field == key));
-        let is_expression = map.contains_key("values");
         let label = map.get("key").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let claimed_in = match map.get("namespace").and_then(Value::as_str) {
+            Some(own) if part == "claimRef" => namespace_of(own).to_owned(),
+            _ => namespace.to_owned(),
+        };
+        map.retain(|key, value| match value {
+            Value::String(text) => self.text(key, text, part, &claimed_in),
+            _ => true,
+        });
         for (key, value) in map.iter_mut() {
             match (key.as_str(), &mut *value) {
-                ("namespace", Value::String(name)) => *name = self.namespace(name),
+                (_, Value::String(_)) => {}
                 ("namespaces", Value::Array(names)) => {
                     for name in names {
                         *name = self.namespace(name.as_str().unwrap_or_default()).into();
                     }
                 }
-                ("nodeName" | "holderIdentity", Value::String(name)) => *name = self.node(name),
-                ("priorityClassName", Value::String(name)) if !name.starts_with("system-") => {
-                    *name = self.name("priority", name);
-                }
                 ("ownerReferences", Value::Array(owners)) => {
                     owners.iter_mut().for_each(|owner| self.owner(owner, namespace));
                 }
-                (_, Value::String(text)) if text.len() >= 20 && self.time(text).is_some() => {
-                    *text = self.time(text).unwrap_or_default();
-                }
-                ("name", Value::String(name)) => *name = self.name("container", name),
+                ("annotations", Value::Object(annotations)) => self.annotations(annotations),
                 ("labels" | "matchLabels" | "nodeSelector", labels) => self.labels(labels),
-                ("topologyKey", Value::String(label)) => *label = self.label_key(label),
-                ("selector", selector) if !selector.is_object() => *selector = Value::Null,
-                ("volumes", Value::Array(volumes)) => {
-                    volumes.retain(|volume| volume.get("emptyDir").is_some());
-                    volumes.iter_mut().for_each(|volume| self.fields(volume, namespace));
+                ("matchLabelKeys" | "mismatchLabelKeys", Value::Array(keys)) => {
+                    for key in keys {
+                        *key = self.label_key(key.as_str().unwrap_or_default()).into();
+                    }
                 }
-                ("key", Value::String(key)) if is_expression => *key = self.label_key(key),
+                ("selector", selector) if !selector.is_object() => *selector = Value::Null,
+                // Of labels; exit codes are numbers.
                 ("values", Value::Array(values)) => {
-                    for value in values {
+                    for value in values.iter_mut().filter(|value| value.is_string()) {
                         *value = self.label_value(&label, value.as_str().unwrap_or("")).into();
+                    }
+                }
+                ("template", Value::Object(template)) => {
+                    if let Some(Value::Object(metadata)) = template.get_mut("metadata") {
+                        metadata.remove("name");
+                    }
+                    template.values_mut().for_each(|value| self.fields(value, namespace, key));
+                }
+                ("volumeClaimTemplates", Value::Array(claims)) => {
+                    for claim in claims {
+                        self.fields(claim, namespace, key);
+                        if let Some(Value::String(name)) = claim.pointer_mut("/metadata/name") {
+                            *name = self.name("volume", name);
+                        }
+                    }
+                }
+                // Of images.
+                ("names", Value::Array(names)) => {
+                    for name in names {
+                        *name = self.name("image", name.as_str().unwrap_or_default()).into();
+                    }
+                }
+                ("disruptedPods", Value::Object(pods)) => {
+                    for (pod, since) in std::mem::take(pods) {
+                        let since = since.as_str().and_then(|since| self.time(since));
+                        let pod = self.key("pod", &format!("{namespace}/{pod}"));
+                        let pod = pod.rsplit('/').next().unwrap_or_default().to_owned();
+                        pods.insert(pod, since.into());
                     }
                 }
                 ("taints" | "tolerations", Value::Array(items)) => {
@@ -453,9 +536,69 @@ impl Hider {
                 }
                 // Amounts, under names of resources.
                 ("capacity" | "allocatable" | "requests" | "limits" | "overhead", _) => {}
-                (_, value) => self.fields(value, namespace),
+                ("accessModes", _) => {}
+                (_, value) => self.fields(value, namespace, key),
             }
         }
+    }
+
+    /// Replaces the text of a field; `false` if nothing is known of it, so that it must not stay.
+    fn text(&mut self, key: &str, text: &mut String, part: &str, namespace: &str) -> bool {
+        *text = match key {
+            "uid" => return rank_of(text).is_some(),
+            "name" if part == "claimRef" => self.claim(namespace, text),
+            // That of the object itself is replaced by who knows its kind.
+            "name" if part == "metadata" => return true,
+            "name" => self.name(
+                match part {
+                    "volumes" => "volume",
+                    "schedulingGates" => "gate",
+                    "ports" => "port",
+                    _ => "container",
+                },
+                text,
+            ),
+            "containerName" => self.name("container", text),
+            "namespace" => self.namespace(text),
+            "nodeName" | "nominatedNodeName" | "holderIdentity" => self.node(text),
+            "priorityClassName" if text.starts_with("system-") => return true,
+            "priorityClassName" => self.name("priority", text),
+            "schedulerName" if text == "default-scheduler" => return true,
+            "schedulerName" => self.name("scheduler", text),
+            "claimName" => self.claim(namespace, text),
+            "storageClassName" => self.global("storageclass", text),
+            "volumeName" | "persistentVolumeName" => self.global("persistentvolume", text),
+            "provisioner" | "driver" | "attacher" => self.driver(text),
+            "hostIP" => self.address(text),
+            "image" => self.name("image", text),
+            "currentRevision" | "updateRevision" => self.short("h", text),
+            "topologyKey" | "key" => self.label_key(text),
+            "type" | "conditionType" if text.contains('/') && !is_kubernetes(text) => {
+                self.name("condition", text)
+            }
+            _ => match self.time(text) {
+                Some(time) => time,
+                None => return WORDS.split_whitespace().any(|word| word == key),
+            },
+        };
+        true
+    }
+
+    /// Annotations that hold no more than numbers and the like, or the name of a node.
+    fn annotations(&mut self, annotations: &mut Map<String, Value>) {
+        annotations.retain(|key, value| {
+            let Value::String(text) = value else { return false };
+            if key == SELECTED_NODE {
+                *text = self.node(text);
+            } else if let Some(time) = self.time(text) {
+                *text = time;
+            } else if !TIME_ANNOTATIONS.contains(&key.as_str()) {
+                let is_plain = |letter: char| letter.is_ascii_digit() || "-,.".contains(letter);
+                return ["true", "false", "api", "file"].contains(&text.as_str())
+                    || text.chars().all(is_plain);
+            }
+            true
+        });
     }
 
     /// A reference to an owner.
@@ -547,6 +690,12 @@ impl Hider {
                 }
                 ("zone", Value::String(zone)) => *zone = self.zone(zone),
                 ("pod" | "budget", Value::String(name)) => *name = self.key(key, name),
+                ("claim", Value::String(name)) => {
+                    let (namespace, claim) = name.split_once('/').unwrap_or(("default", name));
+                    let claim = self.claim(namespace, claim);
+                    *name = format!("{}/{claim}", self.namespace(namespace));
+                }
+                ("volume", Value::String(name)) => *name = self.global("persistentvolume", name),
                 ("namespace", Value::String(name)) => *name = self.namespace(name),
                 ("workload", Value::String(name)) => {
                     let (kind, rest) = name.split_once('/').unwrap_or(("deployment", name));

@@ -416,6 +416,33 @@ fn a_broken_link_says_what_is_broken() {
     }
 }
 
+/// Thousands of edits that are alike deflate to a link of some thousand characters, which nobody
+/// could open.
+#[test]
+fn what_nobody_can_unpack_is_no_link() {
+    let tainted = |example: &str, own: bool, taints: usize| {
+        let mut start = self::example(example);
+        if own {
+            start.metadata.name.clear();
+        }
+        let edit = |number: usize| Edit {
+            at: Span(std::time::Duration::from_secs(1)),
+            commands: vec![Command::Taint {
+                node: "worker-1".into(),
+                taint: Taint::new("example.com/x", &number.to_string(), TaintEffect::NoSchedule),
+            }],
+        };
+        Session::resume(start, (0..taints).map(edit).collect(), Timestamp::ZERO).unwrap()
+    };
+    for own in [false, true] {
+        let few = tainted("why-345-seconds", own, 50);
+        assert!(open(&fragment(&few, None)).is_ok());
+        let many = tainted("why-345-seconds", own, 6_000);
+        let error = write(&many, None).unwrap_err();
+        assert!(error.contains("and 524288 is the most that opens"), "{error}");
+    }
+}
+
 /// One link of each format that was ever released is read forever.
 #[test]
 fn links_of_every_format_are_read() {
@@ -659,6 +686,11 @@ fn examples_without_names_run() {
         "descheduler-and-no-schedule",
         "cordon-under-a-descheduler",
         "preemption-in-an-outage",
+        "volume-on-a-dead-node",
+        "volume-in-another-zone",
+        "volume-of-a-deployment",
+        "volume-out-of-service",
+        "surge-with-a-host-port",
     ] {
         let scenario = example(name);
         let (start, _) = hide_names(&scenario, &[]).unwrap();
@@ -667,7 +699,14 @@ fn examples_without_names_run() {
         for session in [&mut hidden, &mut session] {
             session.seek(Timestamp::from_secs(1_000));
         }
-        assert_eq!(hidden.gone().len(), session.gone().len(), "{name}");
+        let gone =
+            |session: &Session| -> Vec<_> { session.gone().iter().map(|it| it.at).collect() };
+        assert_eq!(gone(&hidden), gone(&session), "{name}");
+        let ready = |session: &Session| {
+            let pods = session.simulator().cluster().pods();
+            pods.filter(|(_, pod)| pod.is_ready_replica()).count()
+        };
+        assert_eq!(ready(&hidden), ready(&session), "{name}");
         let nodes = |session: &Session| session.simulator().cluster().nodes().count();
         assert_eq!(nodes(&hidden), nodes(&session), "{name}");
         assert_same(&hidden, None);
