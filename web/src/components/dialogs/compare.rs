@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use taintlab_core::lanes::LaneSubject;
 use taintlab_core::lanes::comparison::Divergence;
 use taintlab_core::release::KubernetesRelease;
 use web_sys::HtmlTextAreaElement;
@@ -12,11 +13,13 @@ use crate::components::lanes::rows::bars;
 use crate::components::parts::copy::copy;
 use crate::components::parts::forms::{Choice, TextField, error_list};
 use crate::components::parts::modal::Modal;
+use crate::components::parts::name::cut_name;
 use crate::messages::{Dispatch, Msg};
 use crate::protocol::BranchView;
 use crate::test_id::TestId;
 use crate::text::at;
 use crate::view_models::lanes::selection_of;
+use crate::view_models::names::Shared;
 use crate::view_models::runs::{CompareWith, Compared, Side};
 
 /// What flags look like.
@@ -213,11 +216,18 @@ fn go_to(divergence: &Divergence, dispatch: &Dispatch) -> Callback<MouseEvent> {
     dispatch.reform(move |_: MouseEvent| Msg::Run(goes.clone()))
 }
 
+fn is_node(subject: &LaneSubject) -> bool {
+    matches!(subject, LaneSubject::Node { .. })
+}
+
 fn result(compared: &Compared, dispatch: &Dispatch) -> Html {
     let comparison = &compared.comparison;
     let [a, b] = &comparison.names;
     let more = comparison.subjects.len().saturating_sub(compared.lanes.len());
     let all = compared.lanes.iter().flat_map(|(_, [above, below])| above.iter().chain(below));
+    let nodes = compared.lanes.iter().map(|(subject, _)| subject).filter(|it| is_node(it));
+    let nodes: Vec<String> = nodes.map(LaneSubject::name).collect();
+    let nodes = Shared::of(nodes.iter().map(String::as_str));
     html! {
         <section class="stack" data-testid={TestId::Compared}>
             <p class="verdict"><b>{ comparison.sentence() }</b></p>
@@ -228,8 +238,11 @@ fn result(compared: &Compared, dispatch: &Dispatch) -> Html {
                         "The lanes that differ, of {a} above and {b} below, to {}", at(compared.end))}>
                         { for compared.lanes.iter().map(|(subject, [above, below])| html! {
                             <div class="pair">
-                                <span class="clip" title={subject.to_string()}>
-                                    { subject.name() }
+                                <span class="pname" title={subject.to_string()}>
+                                    { cut_name(&subject.name(), match is_node(subject) {
+                                        true => nodes,
+                                        false => Shared::default(),
+                                    }) }
                                 </span>
                                 <span class="ptracks">
                                     <span class="ltrack" title={format!("A: {a}")}>

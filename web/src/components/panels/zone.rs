@@ -13,12 +13,14 @@ use super::faults::zone_faults;
 use super::head::head;
 use super::zone::rates::rates;
 use crate::components::parts::icon;
+use crate::components::parts::name::cut_name;
 use crate::components::parts::taint_editor::{QUICK, TaintEditor, taint_errors};
 use crate::messages::{Dispatch, Msg, refused};
 use crate::test_id::TestId;
 use crate::text::count;
 use crate::view_models::board::ZoneView;
 use crate::view_models::inspector_model::InspectedZone;
+use crate::view_models::names::Shared;
 use crate::view_models::selection::Selection;
 
 /// Of more nodes than these it is only said how many there are.
@@ -73,6 +75,7 @@ pub(crate) fn ZonePanel(props: &ZonePanelProps) -> Html {
         })
     };
     let badge = html! { <span class="badge">{ count(zone.nodes.len(), "node") }</span> };
+    let names = Shared::of(zone.nodes.iter().map(|node| node.name.as_str()));
     html! {
         <>
             { head("Zone", html! { { &zone.name } }, badge, Html::default(), dispatch) }
@@ -104,7 +107,7 @@ pub(crate) fn ZonePanel(props: &ZonePanelProps) -> Html {
                             })}>
                                 <span class="dot" data-ready={node.ready.to_string()}></span>
                                 <span class="clip grow" title={node.name.to_string()}>
-                                    { node.name.to_string() }</span>
+                                    { cut_name(node.name.as_str(), names) }</span>
                                 if let Some(taint) = node.taints.first() {
                                     <span class="muted">{ count(node.taints.len(), "taint") }</span>
                                     { icon::effect(&taint.effect) }
