@@ -341,7 +341,7 @@ impl Outline {
 }
 
 /// Which cluster a report is about.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct ClusterIdentity {
@@ -357,7 +357,9 @@ pub struct ClusterIdentity {
 }
 
 impl ClusterIdentity {
-    fn of(scenario: &Scenario, options: &ReportOptions) -> Self {
+    /// The identity of the cluster that a scenario begins with, in a report with these options.
+    #[must_use]
+    pub fn of(scenario: &Scenario, options: &ReportOptions) -> Self {
         let (objects, about) = (&scenario.objects, &scenario.metadata);
         let grouped: Vec<_> = objects.node_groups.iter().flat_map(NodeGroup::nodes).collect();
         let given = objects.nodes.iter().map(|node| &node.metadata);

@@ -273,7 +273,7 @@ playgroundTest("a report of another cluster says so, and asks before it opens", 
   });
   await cells(page).first().click();
   await until(page, async () => assert.equal(questions.length, 1));
-  assert.match(questions[0], /another cluster than the one on the page/);
+  assert.match(questions[0], /^This report is about another cluster: .*beside your work, as a branch of its own\?$/);
   // No: the dialog and the work stay.
   await page.getByTestId("report-stale").waitFor();
   await page.locator('[data-node="a"]').waitFor({ state: "detached" });

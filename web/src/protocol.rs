@@ -11,7 +11,7 @@ use taintlab_core::controllers::descheduler::DeschedulerSettings;
 use taintlab_core::kubelet::heartbeat::KubeletSettings;
 use taintlab_core::policy::validation::ValidationOptions;
 use taintlab_core::release::KubernetesRelease;
-use taintlab_core::report::ReportOptions;
+use taintlab_core::report::{ClusterIdentity, ReportOptions};
 use taintlab_core::scenario::{Bookmark, Scenario, ScenarioMetadata};
 use taintlab_core::simulator::HealthPassTime;
 use taintlab_core::time::Timestamp;
@@ -443,8 +443,10 @@ pub(crate) struct WorkView {
     pub(crate) start: Rc<Scenario>,
     /// What it is about.
     pub(crate) title: String,
-    /// Which cluster it is about: another one has another number.
-    pub(crate) cluster: u64,
+    /// Which cluster it is about.
+    pub(crate) cluster: Rc<ClusterIdentity>,
+    /// The labels by which its nodes are in pools, and how many pools there are.
+    pub(crate) pools: Vec<(String, usize)>,
     /// Which Kubernetes runs.
     pub(crate) release: KubernetesRelease,
     /// Whether kubelets and the node lifecycle controller run.
@@ -480,9 +482,15 @@ pub(crate) struct WorkView {
 }
 
 impl WorkView {
-    /// Which work it is, for what outlives it.
-    pub(crate) fn key(&self) -> WorkKey {
-        WorkKey { cluster: self.cluster, title: self.title.clone() }
+    /// Which work it is at this moment, for what outlives it.
+    pub(crate) fn key(&self, now: Timestamp) -> WorkKey {
+        WorkKey {
+            cluster: self.cluster.clone(),
+            release: self.release,
+            branch: self.branch_name(),
+            edits: self.edits,
+            now,
+        }
     }
 
     /// The name of the present branch.

@@ -100,23 +100,24 @@ impl App {
         }
     }
 
-    /// Whether a moment of a report may be opened: of another cluster only if that is wanted.
+    /// Whether a moment of a report may be opened: beside other work only if that is wanted.
     fn opens_another(&self, moment: &Moment) -> bool {
-        let of = self.report.shown.report.as_ref().map(|view| &view.work);
-        if of.is_none_or(|of| of.cluster == self.shown.work.cluster) {
-            return true;
-        }
+        let Some(differs) = self.report.shown.differs(&self.work_key()) else { return true };
         browser::confirm(&format!(
-            "This report is about another cluster than the one on the page. Open “{}” beside your \
-             work, as a branch of its own?",
+            "{differs} Open “{}” beside your work, as a branch of its own?",
             moment.name
         ))
+    }
+
+    fn work_key(&self) -> WorkKey {
+        self.shown.work.key(self.shown.clock.now)
     }
 
     /// Begins a report of the cluster as it is now.
     fn begin_report(&mut self, options: ReportOptions) {
         self.report.prepare(&options);
-        self.report.work = self.shown.work.key();
+        self.report.work = self.work_key();
+        self.report.shown.asked_of = Some(self.report.work.cluster.clone());
         let turn = self.report.turn;
         self.ask(Request::Report(options), move |app, reply| match reply {
             Reply::Text(_) if turn != app.report.turn => {}
@@ -182,6 +183,7 @@ impl App {
         }
         self.dialog = None;
         let name = moment.name.clone();
+        self.report.shown.opened.push(name.clone());
         self.request(Request::OpenRun(Box::new(OpenedRun { name, scenario, at, select })));
     }
 }
@@ -395,6 +397,7 @@ impl Reporting {
     fn show(&mut self, report: Report) {
         let view = ReportView::of(report, self.work.clone(), self.shown.report.as_deref());
         self.shown.report = Some(Rc::new(view));
+        self.shown.opened.clear();
         self.shown.progress = None;
         self.shown.stopping = false;
         self.results = Vec::new();

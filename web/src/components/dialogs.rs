@@ -132,8 +132,8 @@ pub(crate) fn dialog(asked: &Asked<'_>) -> Html {
             }
         }
         Dialog::Report => html! {
-            <ReportDialog state={asked.report.clone()} now={clock.now} work={work.key()}
-                {dispatch} />
+            <ReportDialog state={asked.report.clone()} now={clock.now} work={work.key(clock.now)}
+                pools={work.pools.clone()} {dispatch} />
         },
         Dialog::Palette => html! { <Palette commands={commands(asked)} {dispatch} /> },
         Dialog::CreateNode => {

@@ -1,10 +1,10 @@
 //! What is shown, compared with what was told last: only what differs is told.
 
-use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use taintlab_core::order::Ordered;
+use taintlab_core::report::{ClusterIdentity, ReportOptions};
 use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Timestamp;
 use taintlab_core::warnings::Warning;
@@ -59,8 +59,28 @@ pub(super) struct Told {
     pub(super) compared: Option<Rc<Compared>>,
     kept: Option<(Timeline, bool)>,
     start: Option<Rc<Scenario>>,
-    /// Where the first branch begins, and the number that tells that cluster from others.
-    cluster: Option<(Rc<Scenario>, u64)>,
+    /// Where the first branch begins, which cluster that is, and the labels of its pools.
+    cluster: Option<(Rc<Scenario>, Rc<ClusterIdentity>, Vec<(String, usize)>)>,
+}
+
+/// The labels by which clouds put nodes in pools.
+const POOL_LABELS: [&str; 4] = [
+    "cloud.google.com/gke-nodepool",
+    "eks.amazonaws.com/nodegroup",
+    "karpenter.sh/nodepool",
+    "kubernetes.azure.com/agentpool",
+];
+
+/// The labels that put nodes in pools, with the number of pools of each.
+fn pools_of(start: &Scenario) -> Vec<(String, usize)> {
+    let groups = start.objects.node_groups.iter().map(|group| &group.labels);
+    let nodes = start.objects.nodes.iter().map(|node| &node.metadata.labels);
+    let labels: Vec<_> = nodes.chain(groups).collect();
+    let pools = POOL_LABELS.map(|label| {
+        let values: BTreeSet<_> = labels.iter().filter_map(|labels| labels.get(label)).collect();
+        (label.to_owned(), values.len())
+    });
+    pools.into_iter().filter(|(_, number)| *number > 0).collect()
 }
 
 /// What was selected, the warnings that there were, and how many were about it, by severity.
@@ -147,31 +167,25 @@ impl Host {
         })
     }
 
-    /// The number of the cluster that the work is about: title and names, as they were at first.
-    fn cluster(&mut self) -> u64 {
+    /// The cluster that the work is about, as it was at first, as reports say it; and the labels by
+    /// which its nodes are in pools, with the number of pools.
+    fn cluster(&mut self) -> (Rc<ClusterIdentity>, Vec<(String, usize)>) {
         let timeline = self.session.timeline();
         let main = timeline.branches.iter().find(|it| it.id == MAIN && it.id != timeline.branch);
         let start = main.map_or(&timeline.start, |main| &main.start);
-        if let Some((known, number)) = &self.told.cluster
+        if let Some((known, cluster, pools)) = &self.told.cluster
             && Rc::ptr_eq(known, start)
         {
-            return *number;
+            return (cluster.clone(), pools.clone());
         }
-        let mut hasher = DefaultHasher::new();
-        start.metadata.title.hash(&mut hasher);
-        for node in &start.objects.nodes {
-            (&node.metadata.name, &node.metadata.uid).hash(&mut hasher);
-        }
-        for workload in &start.objects.workloads {
-            workload.key().hash(&mut hasher);
-        }
-        let number = hasher.finish();
-        self.told.cluster = Some((start.clone(), number));
-        number
+        let cluster = Rc::new(ClusterIdentity::of(start, &ReportOptions::default()));
+        let pools = pools_of(start);
+        self.told.cluster = Some((start.clone(), cluster.clone(), pools.clone()));
+        (cluster, pools)
     }
 
     fn work_change(&mut self) -> Option<Rc<WorkView>> {
-        let cluster = self.cluster();
+        let (cluster, pools) = self.cluster();
         let timeline = self.session.timeline();
         let config = self.session.simulator().config();
         let branches = timeline.branches.iter().map(|branch| {
@@ -189,6 +203,7 @@ impl Host {
             start: self.session.outline(),
             title: timeline.start.metadata.title.clone(),
             cluster,
+            pools,
             release: config.release,
             node_lifecycle: config.node_lifecycle,
             flags: config.controller_manager_flags.clone(),

@@ -5,13 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use taintlab_core::order::{Order, Ordered};
+use taintlab_core::release::KubernetesRelease;
 use taintlab_core::report::{
-    Cell, DomainKind, Effect, Fault, Finding, Millis, Report, ReportOptions, ReportSubject, Run,
+    Cell, ClusterIdentity, DomainKind, Effect, Fault, Finding, Millis, Report, ReportOptions,
+    ReportSubject, Run,
 };
-use taintlab_core::time::Span;
+use taintlab_core::time::{Span, Timestamp};
 use yew::AttrValue;
 
-use crate::text::count;
+use crate::text::{at, count};
 
 #[cfg(test)]
 mod tests;
@@ -200,22 +202,56 @@ pub(crate) struct ReportView {
     worst: u64,
 }
 
-/// Which work of the page a report is about.
+/// Which work of the page a report is about: which cluster, and how it was just then.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WorkKey {
-    /// Which cluster: another one has another number.
-    pub(crate) cluster: u64,
-    /// What it is called.
-    pub(crate) title: String,
+    /// Which cluster.
+    pub(crate) cluster: Rc<ClusterIdentity>,
+    /// Which Kubernetes.
+    pub(crate) release: KubernetesRelease,
+    /// The name of its branch.
+    pub(crate) branch: Rc<str>,
+    /// How many edits that branch has.
+    pub(crate) edits: usize,
+    /// The moment.
+    pub(crate) now: Timestamp,
 }
 
 impl WorkKey {
-    /// What it is called in a sentence.
-    pub(crate) fn name(&self) -> String {
-        match self.title.as_str() {
+    /// What its cluster is called in a sentence.
+    fn name(&self) -> String {
+        match self.cluster.name.as_str() {
             "" => "a cluster without a title".to_owned(),
             title => format!("“{title}”"),
         }
+    }
+
+    /// `2m0s on 1.35`, with what else tells it from another work.
+    fn moment(&self, other: &Self) -> String {
+        let mut text = format!("{} on {}", at(self.now), self.release);
+        if self.branch != other.branch {
+            text += &format!(" on branch “{}”", self.branch);
+        }
+        if self.edits != other.edits {
+            text += &format!(" with {}", count(self.edits, "edit"));
+        }
+        text
+    }
+
+    /// How the work on the page differs from this one, which a report is about.
+    fn differs(&self, page: &Self) -> Option<String> {
+        if !self.cluster.is_same(&page.cluster) {
+            return Some(format!(
+                "This report is about another cluster: {}. The page shows {}.",
+                self.name(),
+                page.name()
+            ));
+        }
+        let differs = (self.now, self.release, &self.branch, self.edits)
+            != (page.now, page.release, &page.branch, page.edits);
+        differs.then(|| {
+            format!("Made at {}; the page shows {}.", self.moment(page), page.moment(self))
+        })
     }
 }
 
@@ -245,6 +281,23 @@ pub(crate) struct ReportState {
     pub(crate) error: Option<AttrValue>,
     /// What was asked for last.
     pub(crate) options: Rc<ReportOptions>,
+    /// Of which cluster it was asked for.
+    pub(crate) asked_of: Option<Rc<ClusterIdentity>>,
+    /// The names of the branches that show runs of the last one.
+    pub(crate) opened: Vec<String>,
+}
+
+impl ReportState {
+    /// How the work on the page differs from what the last report is about. A run that was opened
+    /// from that report, and not edited since, is no other work.
+    pub(crate) fn differs(&self, page: &WorkKey) -> Option<String> {
+        let work = &self.report.as_ref()?.work;
+        let is_run = page.edits == 0
+            && page.release == work.release
+            && page.cluster.is_same(&work.cluster)
+            && self.opened.iter().any(|name| **name == *page.branch);
+        if is_run { None } else { work.differs(page) }
+    }
 }
 
 /// What is done with reports.
@@ -275,7 +328,9 @@ impl ReportView {
         let old = before.map(|before| harms(&before.report));
         let scores = before.into_iter().flat_map(|before| &before.report.workloads);
         Self {
-            changes: before.zip(old.as_ref()).map(|(it, old)| changes(&report, &it.report, old)),
+            changes: before.zip(old.as_ref()).map(|(before, old)| {
+                changes(&report, &before.report, old) + &unlike(&work, &before.work)
+            }),
             findings: findings(&report),
             old_scores: scores.filter_map(|it| Some((it.subject.clone(), it.score?))).collect(),
             worst: report
@@ -527,6 +582,18 @@ fn changes(report: &Report, before: &Report, old: &BTreeMap<Name, Millis>) -> St
         "The report before had {score}. {less} pairs of failure and workload improved, and {more} \
          got worse.{unlike}",
     )
+}
+
+/// What else than the cluster and the options the report before was made with.
+fn unlike(work: &WorkKey, before: &WorkKey) -> String {
+    let mut text = String::new();
+    if work.release != before.release {
+        text += &format!(" It is about {}, this one about {}.", before.release, work.release);
+    }
+    if work.now != before.now {
+        text += &format!(" It was made at {}, this one at {}.", at(before.now), at(work.now));
+    }
+    text
 }
 
 fn findings(report: &Report) -> Vec<FindingRow> {

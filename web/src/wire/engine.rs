@@ -34,6 +34,7 @@ use taintlab_core::policy::validation::ValidationOptions;
 use taintlab_core::protocol::UnreachableCause;
 use taintlab_core::protocol::zone::{ZoneKey, ZoneState};
 use taintlab_core::release::KubernetesRelease;
+use taintlab_core::report::ClusterIdentity;
 use taintlab_core::scenario::{Bookmark, Expectation, Scenario, ScenarioMetadata};
 use taintlab_core::simulator::{
     AttachmentView, Availability, ClaimView, EvictionView, Gap, HealthPassTime, JobView,
@@ -54,6 +55,7 @@ use super::{Wire, as_json, enums, put_text, structs, take_text};
 as_json!(
     AutoscalerSettings,
     Bookmark,
+    ClusterIdentity,
     Command,
     ConditionStatus,
     DeschedulerSettings,

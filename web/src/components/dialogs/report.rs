@@ -30,6 +30,8 @@ pub(crate) struct ReportProps {
     pub(crate) now: Timestamp,
     /// The work on the page.
     pub(crate) work: WorkKey,
+    /// The labels by which its nodes are in pools, and how many pools there are.
+    pub(crate) pools: Vec<(String, usize)>,
     /// Where messages go.
     pub(crate) dispatch: Dispatch,
 }
@@ -37,7 +39,7 @@ pub(crate) struct ReportProps {
 /// The dialog.
 #[component]
 pub(crate) fn ReportDialog(props: &ReportProps) -> Html {
-    let ReportProps { state, now, work, dispatch } = props;
+    let ReportProps { state, now, work, pools, dispatch } = props;
     let asks = use_state(|| false);
     let look = use_state(Look::default);
     let begin = {
@@ -66,11 +68,9 @@ pub(crate) fn ReportDialog(props: &ReportProps) -> Html {
                         <b>{ verdict.clone() }</b>
                     </p>
                 }
-                if view.work.cluster != work.cluster {
-                    <p class="verdict" data-state="counting" role="status"
-                        data-testid={TestId::ReportStale}>
-                        { format!("This report is about another cluster: {}. The page shows {}.",
-                            view.work.name(), work.name()) }
+                if let Some(differs) = state.differs(work) {
+                    <p class="verdict" data-state="counting" data-testid={TestId::ReportStale}>
+                        { differs }
                     </p>
                 }
                 <div class="row rhead">
@@ -98,7 +98,8 @@ pub(crate) fn ReportDialog(props: &ReportProps) -> Html {
                         itself, from the cluster as it is at {}, once it has come to rest.",
                         at(*now)) }
                 </p>
-                <ReportForm options={state.options.clone()} {begin} />
+                <ReportForm options={state.options.clone()} pools={pools.clone()}
+                    fresh={state.asked_of.as_ref() != Some(&work.cluster)} {begin} />
             </>
         },
     };

@@ -158,6 +158,67 @@ fn only_reports_of_one_cluster_are_compared() {
     assert_eq!(ReportView::of(other, WorkKey::default(), Some(&first)).changes, None);
 }
 
+fn work(name: &str, seconds: u64) -> WorkKey {
+    WorkKey {
+        cluster: ClusterIdentity { name: name.to_owned(), ..ClusterIdentity::default() }.into(),
+        branch: "main".into(),
+        now: Timestamp::from_secs(seconds),
+        ..WorkKey::default()
+    }
+}
+
+#[test]
+fn what_a_report_was_made_with_is_said_where_another_one_differs() {
+    let first = ReportView::of(large(), work("a", 0), None);
+    let other = WorkKey { release: KubernetesRelease::parse("1.31").unwrap(), ..work("a", 120) };
+    let changes = ReportView::of(large(), other, Some(&first)).changes.unwrap();
+    let said = format!(
+        " It is about {}, this one about 1.31. It was made at 0s, this one at 2m0s.",
+        KubernetesRelease::default()
+    );
+    assert!(changes.ends_with(&said), "{changes}");
+}
+
+#[test]
+fn a_report_says_when_the_page_shows_something_else() {
+    let made = work("a", 120);
+    let mut state = ReportState {
+        report: Some(Rc::new(ReportView::of(large(), made.clone(), None))),
+        ..ReportState::default()
+    };
+    let release = KubernetesRelease::default();
+    let old = KubernetesRelease::parse("1.31").unwrap();
+    let run = WorkKey { branch: "node a lost".into(), ..work("a", 300) };
+    for (page, said) in [
+        (made.clone(), None),
+        (work("b", 120), Some("This report is about another cluster: “a”. The page shows “b”.")),
+        (work("a", 150), Some("Made at 2m0s on NOW; the page shows 2m30s on NOW.")),
+        (
+            WorkKey { release: old, ..made.clone() },
+            Some("Made at 2m0s on NOW; the page shows 2m0s on 1.31."),
+        ),
+        (
+            WorkKey { edits: 1, ..made },
+            Some("Made at 2m0s on NOW with 0 edits; the page shows 2m0s on NOW with 1 edit."),
+        ),
+        (
+            run.clone(),
+            Some(
+                "Made at 2m0s on NOW on branch “main”; the page shows 5m0s on NOW on branch “node \
+                 a lost”.",
+            ),
+        ),
+    ] {
+        let said = said.map(|said| said.replace("NOW", &release.to_string()));
+        assert_eq!(state.differs(&page), said);
+    }
+    // Its own run is what it is about, until that is edited.
+    state.opened.push("node a lost".to_owned());
+    assert_eq!(state.differs(&run), None);
+    assert!(state.differs(&WorkKey { edits: 1, ..run.clone() }).is_some());
+    assert!(state.differs(&WorkKey { release: old, ..run }).is_some());
+}
+
 #[test]
 fn durations_are_rounded_in_one_way() {
     let texts = [0, 7, 99, 100, 12_575, 59_960, 11_592_575].map(|it| Millis(it).to_string());

@@ -11,12 +11,17 @@ use yew::prelude::*;
 
 use crate::components::parts::forms::TextField;
 use crate::test_id::TestId;
+use crate::text::count;
 
 /// Properties of [`ReportForm`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct ReportFormProps {
     /// What was asked for last.
     pub(crate) options: Rc<ReportOptions>,
+    /// The labels by which nodes are in pools, and how many pools there are.
+    pub(crate) pools: Vec<(String, usize)>,
+    /// Whether nothing was asked for of this cluster.
+    pub(crate) fresh: bool,
     /// Where a report begins.
     pub(crate) begin: Callback<ReportOptions>,
 }
@@ -28,6 +33,8 @@ struct Draft {
     zones: bool,
     regions: bool,
     zone_pairs: bool,
+    /// Labels by which nodes are in pools, and whether each pool fails.
+    pools: Vec<(String, bool)>,
     labels: String,
     list: String,
     lost: bool,
@@ -43,7 +50,14 @@ struct Draft {
 }
 
 impl Draft {
-    fn of(options: &ReportOptions) -> Self {
+    /// What was asked for last; of a cluster of which nothing was asked for, its pools as well, if
+    /// it has several.
+    fn of(ReportFormProps { options, pools, fresh, .. }: &ReportFormProps) -> Self {
+        let is_pool = |label: &String| pools.iter().any(|(pool, _)| pool == label);
+        let labels = options.labels.iter().filter(|label| !is_pool(label)).cloned();
+        let pools = pools.iter().map(|(label, number)| {
+            (label.clone(), options.labels.contains(label) || *fresh && *number > 1)
+        });
         let has = |fault: &Fault| options.faults.contains(fault);
         let back = options.faults.iter().find_map(|fault| match fault {
             Fault::PowerOff { back_after } => Some(back_after.to_string()),
@@ -62,7 +76,8 @@ impl Draft {
             zones: options.zones,
             regions: options.regions,
             zone_pairs: options.pairs.contains(&DomainKind::Zone),
-            labels: options.labels.join(", "),
+            pools: pools.collect(),
+            labels: labels.collect::<Vec<_>>().join(", "),
             list: list.unwrap_or_default(),
             lost: has(&Fault::Lost),
             power_off: back.is_some(),
@@ -121,11 +136,12 @@ impl Draft {
         if !list.is_empty() {
             lists.push(DomainList { name: "chosen".to_owned(), nodes: list });
         }
+        let pools = self.pools.iter().filter(|(_, on)| *on).map(|(label, _)| label);
         Ok(ReportOptions {
             nodes: self.nodes,
             zones: self.zones,
             regions: self.regions,
-            labels: words(&self.labels),
+            labels: pools.cloned().chain(words(&self.labels)).collect(),
             lists,
             pairs: if self.zone_pairs { vec![DomainKind::Zone] } else { Vec::new() },
             faults,
@@ -140,7 +156,7 @@ impl Draft {
 /// The form.
 #[component]
 pub(crate) fn ReportForm(props: &ReportFormProps) -> Html {
-    let draft = use_state(|| Draft::of(&props.options));
+    let draft = use_state(|| Draft::of(props));
     let options = draft.options();
     let errors = |field: &str| -> Vec<AttrValue> {
         let error = options.as_ref().err().filter(|(name, _)| *name == field);
@@ -187,6 +203,7 @@ pub(crate) fn ReportForm(props: &ReportFormProps) -> Html {
                     { check("every pair of zones", draft.zone_pairs, |it, on| {
                         it.zone_pairs = on;
                     }) }
+                    { for props.pools.iter().map(|(label, number)| pool(label, *number, &draft)) }
                     <TextField label="Each value of these node labels"
                         value={draft.labels.clone()} placeholder="topology.example.com/rack"
                         oninput={typed(|it, text| it.labels = text)} />
@@ -230,5 +247,54 @@ pub(crate) fn ReportForm(props: &ReportFormProps) -> Html {
                 </button>
             </div>
         </form>
+    }
+}
+
+/// Whether each pool of a label fails.
+fn pool(label: &str, number: usize, draft: &UseStateHandle<Draft>) -> Html {
+    let is_on = draft.pools.iter().any(|(known, on)| known == label && *on);
+    let onchange = {
+        let (draft, label) = (draft.clone(), label.to_owned());
+        move |event: Event| {
+            let on = event.target_unchecked_into::<HtmlInputElement>().checked();
+            let mut new = (*draft).clone();
+            new.pools.retain(|(known, _)| *known != label);
+            new.pools.push((label.clone(), on));
+            draft.set(new);
+        }
+    };
+    html! {
+        <label class="check" title={label.to_owned()}>
+            <input type="checkbox" checked={is_on} {onchange} />
+            { format!("each of {} by ", count(number, "node pool")) }<code>{ label }</code>
+        </label>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draft(pools: &[(&str, usize)], labels: &[&str], fresh: bool) -> Draft {
+        let labels = labels.iter().map(|it| (*it).to_owned()).collect();
+        Draft::of(&ReportFormProps {
+            options: Rc::new(ReportOptions { labels, ..ReportOptions::default() }),
+            pools: pools.iter().map(|(label, number)| ((*label).to_owned(), *number)).collect(),
+            fresh,
+            begin: Callback::noop(),
+        })
+    }
+
+    #[test]
+    fn several_pools_fail_unless_somebody_says_otherwise() {
+        let (gke, karpenter) = ("cloud.google.com/gke-nodepool", "karpenter.sh/nodepool");
+        let pools = [(gke, 3), (karpenter, 1)];
+        let labels = |draft: Draft| draft.options().unwrap().labels;
+        assert_eq!(labels(draft(&pools, &[], true)), [gke]);
+        assert_eq!(labels(draft(&pools, &["rack"], true)), [gke, "rack"]);
+        // It was asked for without them, or with the other one.
+        assert!(labels(draft(&pools, &[], false)).is_empty());
+        assert_eq!(labels(draft(&pools, &[karpenter, "rack"], false)), [karpenter, "rack"]);
+        assert_eq!(draft(&pools, &[karpenter, "rack"], false).labels, "rack");
     }
 }
