@@ -369,6 +369,11 @@ impl Component for App {
                     }
                 });
             }
+            Msg::PodsNamed(name, found) => self.ask(Request::PodsNamed(name), move |_, reply| {
+                if let Reply::Offers(pods) = reply {
+                    found.emit(pods);
+                }
+            }),
             Msg::Offers(line, found) => self.ask(Request::Offers(line), move |_, reply| {
                 if let Reply::Offers(offers) = reply {
                     found.emit(offers);
@@ -474,7 +479,7 @@ impl Component for App {
                 });
                 return false;
             }
-            Msg::Tour(name) => self.replace(Request::Tour(name.to_owned())),
+            Msg::LateEviction => self.replace(Request::LateEviction),
             Msg::Report(msg) => self.on_report(msg),
             Msg::ReportAnswer(turn, worker, answer) => self.on_answer(turn, worker, *answer),
         }

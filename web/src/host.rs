@@ -224,6 +224,7 @@ impl Host {
                 self.find(&name);
                 Reply::Done
             }
+            Request::PodsNamed(name) => Reply::Offers(self.views.board.pods_named(&name)),
             Request::Draw(density) => {
                 self.density = density;
                 Reply::Done
@@ -303,7 +304,7 @@ impl Host {
             | Request::Replace(_)
             | Request::EndPeek
             | Request::Lanes(..)
-            | Request::Tour(_)
+            | Request::LateEviction
             | Request::Tell(_)
             | Request::TellNext(_)
             | Request::OpenRun(_)

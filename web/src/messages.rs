@@ -230,8 +230,10 @@ pub(crate) enum Msg {
     NextBookmark,
     /// The bookmark before it.
     PreviousBookmark,
-    /// Open an example and tell its story.
-    Tour(&'static str),
+    /// Pods with this in their names are wanted there, by their keys.
+    PodsNamed(String, Callback<Vec<String>>),
+    /// Tell why an eviction comes later than the toleration says, in the present release.
+    LateEviction,
     /// Open an example.
     OpenExample(&'static str),
     /// The lanes of an example, SVG, are wanted there.

@@ -98,8 +98,9 @@ pub(crate) enum Request {
     Preview(String),
     /// Put an example in place of everything.
     OpenExample(String),
-    /// The same, and tell its story.
-    Tour(String),
+    /// The example of an eviction that comes later than the toleration says, in the present
+    /// release: tell its story.
+    LateEviction,
     /// Read a text of that name; whether everything is kept. Told: [`Reply::Read`].
     Read(String, String, bool),
     /// Read it again, the other way.
@@ -127,6 +128,8 @@ pub(crate) enum Request {
     SetBaseline,
     /// Run a line of kubectl.
     Kubectl(String),
+    /// The pods with this in their names, some of them. Told: [`Reply::Offers`].
+    PodsNamed(String),
     /// What could stand at a byte of a line. Told: [`Reply::Completions`].
     Complete(String, usize),
     /// What the beginning of a condition could become. Told: [`Reply::Offers`].

@@ -10,6 +10,7 @@ pub(crate) mod import_report;
 pub(crate) mod incident;
 pub(crate) mod inspector_model;
 pub(crate) mod lanes;
+pub(crate) mod late_eviction;
 pub(crate) mod log;
 pub(crate) mod names;
 pub(crate) mod pane;

@@ -33,6 +33,7 @@ pub(super) fn is_of_the_clock(msg: &Msg) -> bool {
         | Msg::NextDensity
         | Msg::ToggleFine
         | Msg::Find(_)
+        | Msg::PodsNamed(..)
         | Msg::Focus(_)
         | Msg::Notice(_)
         | Msg::Dismiss(_)
@@ -89,7 +90,7 @@ pub(super) fn is_of_the_clock(msg: &Msg) -> bool {
         | Msg::Tell(_)
         | Msg::NextBookmark
         | Msg::PreviousBookmark
-        | Msg::Tour(_)
+        | Msg::LateEviction
         | Msg::OpenExample(_)
         | Msg::Until(..)
         | Msg::Branch(_)

@@ -1,5 +1,7 @@
 //! What to begin with, on the first screen.
 
+use std::time::Duration;
+
 use taintlab_core::api::NodeName;
 use taintlab_core::command::Command;
 use yew::prelude::*;
@@ -7,10 +9,12 @@ use yew::prelude::*;
 use crate::messages::{Dialog, Dispatch, Msg, Source, refused};
 use crate::test_id::TestId;
 use crate::view_models::board::Board;
+use crate::view_models::late_eviction::in_minutes;
 use crate::view_models::runs::Until;
 
-/// Three questions, each a click from its answer: the first about the cluster in sight.
-pub(crate) fn questions(board: &Board, dispatch: &Dispatch) -> Html {
+/// Three questions, each a click from its answer: about the cluster and the release in sight, whose
+/// evictions come as late as `late` says.
+pub(crate) fn questions(board: &Board, late: Option<Duration>, dispatch: &Dispatch) -> Html {
     let question = |id: TestId, text: String, does: Callback<MouseEvent>| {
         html! { <button class="btn" data-testid={id} onclick={does}>{ text }</button> }
     };
@@ -22,8 +26,11 @@ pub(crate) fn questions(board: &Board, dispatch: &Dispatch) -> Html {
                     format!("{node} dies: which pods leave, and when?"),
                     dies(&node, dispatch)) }
             }
-            { question(TestId::QuestionWhy, "Why 5 min 45 s in 1.31, and not 5 min?".into(),
-                dispatch.reform(|_| Msg::Tour("why-345-seconds"))) }
+            if let Some(late) = late {
+                { question(TestId::QuestionWhy,
+                    format!("Why {}, and not 5 min?", in_minutes(late)),
+                    dispatch.reform(|_| Msg::LateEviction)) }
+            }
             { question(TestId::QuestionPaste, "Paste my cluster".into(),
                 dispatch.reform(|_| Msg::Open(Dialog::Import(Source::empty())))) }
         </div>

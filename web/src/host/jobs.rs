@@ -205,7 +205,7 @@ impl Host {
                 | Request::ChangeStart(_)
                 | Request::Visit(..)
                 | Request::Edit(_)
-                | Request::Tour(_)
+                | Request::LateEviction
                 | Request::OpenRun(_)
                 | Request::Replace(_)
         );
@@ -336,7 +336,7 @@ impl Host {
                     (None, Arrived::Quietly)
                 }
             },
-            Request::Tour(name) => return self.begin_tour(&name).ok_or(Reply::Done),
+            Request::LateEviction => return self.begin_late_eviction().ok_or(Reply::Done),
             Request::Tell(number) => return self.begin_story(number).ok_or(Reply::Done),
             Request::TellNext(forth) => return self.begin_story_next(forth).ok_or(Reply::Done),
             Request::OpenRun(run) => return self.begin_run(*run).ok_or(Reply::Done),

@@ -9,6 +9,7 @@ use super::jobs::Arrived;
 use crate::files;
 use crate::protocol::{Effect, Notice};
 use crate::session::Way;
+use crate::view_models::late_eviction::LateEviction;
 use crate::view_models::selection::Selection;
 
 impl Host {
@@ -46,9 +47,11 @@ impl Host {
         self.begin_story(Some(other))
     }
 
-    /// Begins to open an example at its first bookmark.
-    pub(super) fn begin_tour(&mut self, name: &str) -> Option<(Way, Arrived)> {
-        self.open_example(name);
+    /// Begins the story of an eviction that comes later than the toleration says, in the release in
+    /// sight.
+    pub(super) fn begin_late_eviction(&mut self) -> Option<(Way, Arrived)> {
+        let found = LateEviction::of(self.session.simulator().config().release)?;
+        self.load(found.scenario);
         self.begin_story(Some(0))
     }
 

@@ -437,7 +437,7 @@ fn what_belongs_to_other_work_is_not_shown() {
     page.ask(Request::LeaveVisit(1));
     for request in [
         example("service-in-an-outage"),
-        Request::Tour("one-zone-of-three".to_owned()),
+        Request::LateEviction,
         Request::ChangeStart(StartChange::Release(release)),
         Request::Branch(BranchMsg::Fork),
         Request::Undo,

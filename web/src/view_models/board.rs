@@ -174,6 +174,9 @@ pub(crate) struct Board {
 /// A board of fewer nodes than these is in sight as a whole.
 const FEW_NODES: usize = 5;
 
+/// So many pods are told of a name.
+const MOST_NAMED: usize = 50;
+
 impl Board {
     /// Whether something happens on a board that is larger than what is in sight, so that nodes
     /// on which nothing does are folded.
@@ -248,6 +251,14 @@ impl BoardModel {
         let last = after.and_then(|after| found.iter().position(|one| one == after));
         let next = last.map_or(0, |last| (last + 1) % found.len());
         (next < found.len()).then(|| found.swap_remove(next))
+    }
+
+    /// Pods with all of these words in their keys, by key, at most [`MOST_NAMED`].
+    pub(crate) fn pods_named(&self, words: &str) -> Vec<String> {
+        let words: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
+        let keys = self.pods.keys().map(|pod| pod.as_str());
+        let named = keys.filter(|key| words.iter().all(|word| key.contains(word.as_str())));
+        named.take(MOST_NAMED).map(str::to_owned).collect()
     }
 
     /// Rebuilds what the session says has changed; `false` if nothing has.

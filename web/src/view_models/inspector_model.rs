@@ -21,6 +21,7 @@ use taintlab_core::simulator::{
 use taintlab_core::time::Timestamp;
 
 use super::board::{BoardModel, NodeView, PodView, Totals};
+use super::late_eviction::LateEviction;
 use super::selection::{PodGroup, Selection};
 use super::workloads::{Track, track};
 use crate::samples::SAMPLE;
@@ -82,6 +83,9 @@ impl InspectedPods {
 pub(crate) struct Overview {
     /// This is the sample cluster, and nobody has done anything.
     pub(crate) is_first_minute: bool,
+    /// In the first minute, how long the release takes to delete a pod that tolerates a lost node
+    /// for five minutes.
+    pub(crate) late_eviction: Option<Duration>,
     /// Somebody has done something, or let time pass.
     pub(crate) tried: bool,
     /// How many there are of what.
@@ -313,7 +317,10 @@ fn overview(session: &Session, model: &BoardModel) -> Overview {
     };
     let tried = !session.timeline().log.is_empty() || session.now() > Timestamp::ZERO;
     let is_first_minute = start.metadata.name == SAMPLE && !tried;
-    Overview { is_first_minute, tried, totals: model.board().totals, outcomes }
+    let late_eviction = is_first_minute
+        .then(|| LateEviction::total_in(session.simulator().config().release))
+        .flatten();
+    Overview { is_first_minute, late_eviction, tried, totals: model.board().totals, outcomes }
 }
 
 #[cfg(test)]

@@ -106,7 +106,7 @@ structs! {
     InspectedPods { group, pods, gone, total }
     InspectedResources { view, signals, flags, release, now }
     InspectedZone { key, rates, now }
-    Overview { is_first_minute, tried, totals, outcomes }
+    Overview { is_first_minute, late_eviction, tried, totals, outcomes }
     Chosen { subject, text, forecast, causes }
     ChosenArea { objects, area, only_record, place }
     Frame { rows, time }
@@ -134,11 +134,12 @@ enums! {
         Playing(playing), Play(to), Step, StepBack, RunToEnd, Seek(to), StepAbout(later), EndPeek,
         Select(selection), Find(name), Draw(density), Log(wanted), Lanes(msg, narrow),
         Warnings(about), Nodes, ToggleKind(kind), Load(scenario), Catalogue, Preview(name),
-        OpenExample(name), Tour(name),
+        OpenExample(name), LateEviction,
         Read(text, name, keep_all), ReadAgain(keep_all), Replace(own_release), Plan, Add,
         List(listing), Excerpt(line), Export(what), Picture(of, as_), ExportShared(hide),
         ChangeStart(change),
-        SetBaseline, Kubectl(line), Complete(line, cursor), Offers(line), Until(until),
+        SetBaseline, Kubectl(line), Complete(line, cursor), Offers(line), PodsNamed(name),
+        Until(until),
         Branch(msg), Compare(with), SetBookmarks(bookmarks), Tell(number), TellNext(forth),
         Link(hide), Embed(page), EmbedForms(packed), Report(options), OpenRun(run), Cancel,
     }

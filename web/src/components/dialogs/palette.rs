@@ -4,6 +4,8 @@ pub(super) mod commands;
 
 use std::rc::Rc;
 
+use taintlab_core::api::PodKey;
+use taintlab_core::order::Order;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
@@ -14,10 +16,13 @@ use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 use crate::text::count;
 use crate::view_models::search;
-use taintlab_core::order::Order;
+use crate::view_models::selection::Selection;
 
 /// Commands that are drawn at most.
 const MOST: usize = 100;
+
+/// Pods are looked for by no fewer letters.
+const SHORTEST: usize = 2;
 
 /// Properties of [`Palette`].
 #[derive(Clone, PartialEq, Properties)]
@@ -33,7 +38,8 @@ pub(crate) struct PaletteProps {
 pub(crate) fn Palette(props: &PaletteProps) -> Html {
     let typed = use_state(String::new);
     let active = use_state(|| 0_usize);
-    let (found, more) = found(&props.commands, &typed);
+    let pods = use_state(Vec::<String>::new);
+    let (found, more) = found(&props.commands, &typed, &pods);
     let active_now = (*active).min(found.len().saturating_sub(1));
     use_effect_with(active_now, |active| {
         if let Some(row) = browser::find(&format!("#command-{active}")) {
@@ -44,8 +50,16 @@ pub(crate) fn Palette(props: &PaletteProps) -> Html {
     });
     let oninput = {
         let (typed, active) = (typed.clone(), active.clone());
+        let dispatch = props.dispatch.clone();
         Callback::from(move |event: InputEvent| {
-            typed.set(event.target_unchecked_into::<HtmlInputElement>().value());
+            let text = event.target_unchecked_into::<HtmlInputElement>().value();
+            // Those that are not drawn are not among the commands.
+            if text.trim().len() >= SHORTEST {
+                let pods = pods.clone();
+                let told = Callback::from(move |found| pods.set(found));
+                dispatch.emit(Msg::PodsNamed(text.clone(), told));
+            }
+            typed.set(text);
             active.set(0);
         })
     };
@@ -102,8 +116,9 @@ pub(crate) fn Palette(props: &PaletteProps) -> Html {
 }
 
 /// The commands that have all words of the search, else those that fit it best, and how many more
-/// there are. The last of them looks for a node or a pod of that name.
-fn found(commands: &[Command], typed: &str) -> (Vec<Command>, usize) {
+/// there are. After them come `pods` that have the words, too, and last of all a look for a node or
+/// a pod of that name.
+fn found(commands: &[Command], typed: &str, pods: &[String]) -> (Vec<Command>, usize) {
     let words: Vec<String> = typed.split_whitespace().map(str::to_lowercase).collect();
     let has_all = |row: &&Command| {
         let text = row.words.to_lowercase();
@@ -113,13 +128,19 @@ fn found(commands: &[Command], typed: &str) -> (Vec<Command>, usize) {
     // The command that was typed in full comes before those that merely have its words.
     let typed_whole = words.join(" ");
     found.order_by_key(|row| !row.words.to_lowercase().starts_with(&typed_whole));
-    if found.is_empty() {
+    // They are those of what was typed before, until the answer comes.
+    let pods = pods.iter().filter_map(|pod| select(pod)).filter(|row| {
+        !words.is_empty() && has_all(&row) && commands.iter().all(|known| known != row)
+    });
+    let pods: Vec<Command> = pods.collect();
+    if found.is_empty() && pods.is_empty() {
         let entries: Vec<_> = commands.iter().map(|row| vec![(1.0, &*row.words)]).collect();
         let places = search::ranked(typed, &entries).into_iter();
         found = places.filter_map(|place| commands.get(place).cloned()).collect();
     }
     let more = found.len().saturating_sub(MOST);
     found.truncate(MOST);
+    found.extend(pods);
     if !words.is_empty() {
         let name = typed.trim().to_owned();
         found.push(Command {
@@ -129,6 +150,13 @@ fn found(commands: &[Command], typed: &str) -> (Vec<Command>, usize) {
         });
     }
     (found, more)
+}
+
+/// The command that selects a pod.
+fn select(pod: &str) -> Option<Command> {
+    let key = PodKey::parse(pod).ok()?;
+    let does = move || Msg::Select(Some(Selection::Pod(key.clone())));
+    Some(Command { words: format!("Select pod {pod}").into(), keys: &[], does: Rc::new(does) })
 }
 
 fn option(index: usize, row: &Command, active: bool, dispatch: &Dispatch) -> Html {

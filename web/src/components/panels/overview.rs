@@ -53,7 +53,9 @@ pub(crate) fn overview_panel(
     html! {
         <>
             { about(metadata, overview.tried && start.steps.is_empty(), html! { <>
-                if overview.is_first_minute { { questions(board, dispatch) } }
+                if overview.is_first_minute {
+                    { questions(board, overview.late_eviction, dispatch) }
+                }
                 { own_story(start, dispatch) }
                 <div class="stats">
                     { stat(totals.nodes, "node") }
