@@ -62,6 +62,30 @@ playgroundTest("300 nodes are rows, with their pods as numbers", async ({ page }
   assert.match(await page.getByTestId("zone-summary").first().innerText(), /100\s+ready/);
 });
 
+playgroundTest("a selected row has the deeds of a card, and the palette knows pods that are not drawn", async ({ page }) => {
+  await ready(page);
+  await replaceCluster(page, cluster(300));
+  await drawnAs(page, "rows");
+  const row = page.locator('[data-node="node-007"]');
+  assert.equal(await page.locator(".deed").count(), 0);
+  const before = await row.boundingBox();
+  await row.locator(".name").click();
+  await heading(page, "node-007");
+  const deed = row.locator(".deed", { hasText: "Stop kubelet" });
+  await deed.waitFor();
+  const after = await row.boundingBox();
+  assert.equal(after.height, before.height, "rows stay as high as they are");
+  const fits = await row.evaluate((row) => row.scrollWidth <= row.clientWidth);
+  assert.ok(fits, "the deeds have room");
+  await deed.click();
+  await row.locator(".deed", { hasText: "Start kubelet" }).waitFor();
+
+  await page.keyboard.press("ControlOrMeta+Shift+P");
+  await page.getByTestId("palette-search").fill("web-7-x");
+  await page.getByTestId("palette-list").getByText("Select pod shop/web-7-x").click();
+  await heading(page, "web-7-x");
+});
+
 playgroundTest("cells by mouse: what they are is said, and a click selects", async ({ page }) => {
   await ready(page);
   await replaceCluster(page, cluster(600));

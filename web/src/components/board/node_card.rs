@@ -86,12 +86,14 @@ pub(crate) fn NodeCard(props: &NodeCardProps) -> Html {
                 Detail::Compact => dots(props),
                 Detail::Rows | Detail::Cells => tallies(&node.counts),
             } }
-            if node.exists && props.detail == Detail::Full { { deeds(node, &props.dispatch) } }
+            if node.exists && (props.detail == Detail::Full || selected) {
+                { deeds(node, &props.dispatch) }
+            }
         </div>
     }
 }
 
-/// What is done to a node most. For the mouse only: the inspector of the node has it for everybody.
+/// What is done to a node most; where nodes have little room, to the one that is selected. For the mouse only: the inspector of the node has it for everybody.
 fn deeds(node: &NodeView, dispatch: &Dispatch) -> Html {
     let button = |words: &'static str, title: &'static str, msgs: Rc<dyn Fn() -> Vec<Msg>>| {
         let dispatch = dispatch.clone();
