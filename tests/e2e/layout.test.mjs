@@ -19,6 +19,7 @@ import {
 } from "./support/page.mjs";
 
 const WINDOWS = {
+  "320 px wide, as at 400 % zoom": { viewport: { width: 320, height: 640 }, hasTouch: true },
   "360 px wide": { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true },
   "360 px wide and dark": { viewport: { width: 360, height: 740 }, colorScheme: "dark" },
   "390 px wide": { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
@@ -172,6 +173,34 @@ playgroundTest(
     await pod.tap();
     await page.getByTestId("verdict").waitFor();
     await inSight(pod);
+  },
+);
+
+playgroundTest(
+  "at 200 % zoom the board is in sight beside what is selected",
+  { context: { viewport: { width: 720, height: 450 }, deviceScaleFactor: 2 } },
+  async ({ page }) => {
+    await ready(page);
+    for (const node of ["worker-1", "worker-6"]) {
+      await selectNode(page, node);
+      await until(page, async () => {
+        const found = await page.locator(`[data-node="${node}"] > .name`).evaluate((name) => {
+          const box = name.getBoundingClientRect();
+          const at = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+          return { hit: name.contains(at), over: at?.className };
+        });
+        assert.ok(found.hit, `${node} lies under ${found.over}`);
+      });
+      // A strip of the board that is worth its name.
+      const rows = await page.evaluate(() => {
+        let rows = 0;
+        for (let y = 0; y < innerHeight; y += 1) {
+          rows += Number(Boolean(document.elementFromPoint(60, y)?.closest(".board")));
+        }
+        return rows;
+      });
+      assert.ok(rows >= 90, `${rows} px of the board`);
+    }
   },
 );
 

@@ -1,9 +1,11 @@
 // The page without a network: its service worker keeps one build, never parts of two.
 
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 import { playgroundTest } from "./support/browser.mjs";
@@ -64,4 +66,75 @@ playgroundTest("of a build that is half published nothing is kept", WITH_WORKER,
     await server.close();
     await rm(folder, { recursive: true });
   }
+});
+
+/** Files with their digests, as the service worker has them. */
+const DIGESTS = /const FILES = (\{.*\});/;
+const digest = (text) => createHash("sha256").update(text).digest("base64");
+
+playgroundTest("of an old and a new build a page has one, never parts of both", WITH_WORKER, async ({ page, problems }) => {
+  const folder = await mkdtemp(join(tmpdir(), "taintlab-"));
+  await cp(DIST, folder, { recursive: true });
+  const server = await serve(folder);
+  try {
+    await page.goto(server.url);
+    await ready(page);
+    await page.evaluate(() => navigator.serviceWorker.ready);
+    await until(page, async () => assert.ok((await keptFiles(page)) > 5));
+    // The next build: another page with another style sheet, and a service worker that knows both.
+    const worker = await readFile(join(folder, "sw.js"), "utf8");
+    const files = JSON.parse(DIGESTS.exec(worker)[1]);
+    const style = Object.keys(files).find((name) => /^layout.*\.css$/.test(name));
+    for (const [name, mark] of [[style, "/* new */"], ["index.html", "<!-- new -->"]]) {
+      const text = `${await readFile(join(folder, name), "utf8")}\n${mark}`;
+      await writeFile(join(folder, name), text);
+      files[name] = digest(text);
+    }
+    await writeFile(join(folder, "sw.js"), worker.replace(DIGESTS, `const FILES = ${JSON.stringify(files)};`));
+    /** Which build the page and its style sheet are of. */
+    const builds = () =>
+      page.evaluate(async (style) => {
+        const texts = await Promise.all(["./", style].map(async (it) => (await fetch(it)).text()));
+        return texts.map((text) => (/(<!-- new -->|\/\* new \*\/)$/.test(text) ? "new" : "old"));
+      }, style);
+    // The page that is open goes on with the old one while the new one comes.
+    await page.evaluate(async () => {
+      const registration = await navigator.serviceWorker.getRegistration();
+      await registration.update();
+      const worker = registration.installing;
+      while (worker && worker.state !== "installed") {
+        await new Promise((next) => worker.addEventListener("statechange", next, { once: true }));
+      }
+    });
+    assert.deepEqual(await builds(), ["old", "old"]);
+    await page.reload();
+    await ready(page);
+    assert.deepEqual(await builds(), ["old", "old"], "another page of the old build was open");
+    // Once no page is open any more, the new one takes over, whole.
+    await page.goto("about:blank");
+    await until(page, async () => {
+      await page.goto(server.url);
+      await ready(page);
+      const [first, second] = await builds();
+      assert.equal(first, second, "parts of two builds");
+      assert.equal(first, "new");
+    });
+    assert.equal(await page.evaluate(async () => (await caches.keys()).length), 1);
+    problems.length = 0;
+  } finally {
+    await server.close();
+    await rm(folder, { recursive: true });
+  }
+});
+
+test("no script runs in the page but those whose digests it has", async () => {
+  const page = await readFile(join(DIST, "index.html"), "utf8");
+  const [, policy] = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(page);
+  const [scripts] = policy.split(";").filter((part) => part.trim().startsWith("script-src"));
+  assert.ok(!scripts.includes("unsafe-inline") && !scripts.includes("unsafe-eval "), scripts);
+  const inline = [...page.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(([, text]) => text);
+  assert.ok(inline.length >= 2);
+  for (const text of inline) assert.ok(scripts.includes(`'sha256-${digest(text)}'`), text.slice(0, 80));
+  const allowed = scripts.match(/'sha256-[^']+'/g);
+  assert.equal(allowed.length, new Set(inline).size);
 });

@@ -543,6 +543,24 @@ mod tests {
         }
     }
 
+    /// What nodes and controllers say when a healthy cluster starts is counted, and no more.
+    #[test]
+    fn an_incident_begins_with_what_was_done() {
+        let mut session = Session::new(sample()).unwrap();
+        session.seek(Timestamp::from_secs(30));
+        session.apply(vec![Command::StopKubelet { node: "worker-1".into() }]).unwrap();
+        session.seek(Timestamp::from_secs(120));
+        let told = export_as(&session, ExportKind::Incident).1;
+        let first = told.lines().find(|line| line.starts_with("- ")).unwrap();
+        assert_eq!(first, "- at 30s: **stop the kubelet of worker-1**");
+        for start in ["RegisteredNode", "SuccessfulCreate", "Starting", "Scheduled:"] {
+            let before = told.split(first).next().unwrap();
+            assert!(!before.contains(start), "{start}: {told}");
+        }
+        assert!(told.contains("of the start left out."), "{told}");
+        assert!(told.contains("NodeNotReady"), "{told}");
+    }
+
     #[test]
     fn a_text_is_a_scenario_or_objects_or_nothing() {
         let node = "{apiVersion: v1, kind: Node, metadata: {name: a}}";
