@@ -233,7 +233,7 @@ const HELP = {
     "Create a node": opens("Create a node"),
     "Create a pod": opens("Create a pod"),
     Warnings: opens("Warnings"),
-    "Lanes; again: in full height, or not": async (page, press) => {
+    "Lanes; again: fill the window, or not": async (page, press) => {
       await press();
       await page.locator('[data-testid="pane"][data-room="full"]').waitFor();
       await press();

@@ -134,7 +134,7 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
     page(&["A"], "Create a node", || Msg::Open(Dialog::CreateNode)),
     page(&["P"], "Create a pod", || Msg::Open(Dialog::CreatePod("".into()))),
     page(&["W"], "Warnings", || Msg::Open(Dialog::Warnings(None))),
-    page(&["L", "1"], "Lanes; again: in full height, or not", || Msg::Pane(PaneMsg::Lanes)),
+    page(&["L", "1"], "Lanes; again: fill the window, or not", || Msg::Pane(PaneMsg::Lanes)),
     page(&["2"], "Workloads", || Msg::Pane(PaneMsg::Show(PaneTab::Workloads))),
     page(&["3"], "Event log", || Msg::Pane(PaneMsg::Show(PaneTab::Events))),
     page(&["F"], "Fit everything on the lanes", || Msg::Lanes(LanesMsg::Fit)),
@@ -158,7 +158,7 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
         edit(Command::RestartTaintEvictionController)
     }),
     page(&[], "Restart kube-controller-manager", || edit(Command::RestartControllerManager)),
-    page(&[], "Compare later runs with this one", || Msg::SetBaseline),
+    page(&[], "Use this run as baseline of the workloads", || Msg::SetBaseline),
     page(&[PALETTE], "All commands, also from a field", || Msg::Open(Dialog::Palette)),
     page(&["D"], "Board: cards, rows or cells", || Msg::NextDensity),
     page(&[], "Fold nodes on which nothing happens, or show them", || Msg::ToggleFine),

@@ -5,6 +5,7 @@ mod dependencies;
 mod files;
 mod layers;
 mod machines;
+mod sentences;
 mod upstream;
 
 use std::fs;

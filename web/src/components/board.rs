@@ -236,7 +236,8 @@ fn density(chosen: Density, detail: Detail, nodes: usize, dispatch: &Dispatch) -
     let shown = if chosen.is_possible(nodes) { chosen } else { Density::Auto };
     html! {
         <select class="density" aria-label="How nodes are drawn" {onchange}
-            title={format!("How nodes are drawn (D); now as {}", detail.noun())}
+            title={format!("How nodes are drawn (D): by their number, or as chosen; now as {}",
+                detail.noun())}
             data-testid={TestId::Density}>
             { for Density::ALL.into_iter().map(|one| html! {
                 <option value={one.word()} selected={one == shown}

@@ -153,7 +153,7 @@ fn ways(props: &ClockBar<'_>) -> Html {
         0 => String::new(),
         number => format!(" ({number})"),
     };
-    let branch = format!("Branch {}: fork, switch, compare (G)", props.branch);
+    let branch = format!("Branch “{}” of this run: fork, switch, compare (G)", props.branch);
     html! {
         <>
             <button class="btn small" onclick={until}

@@ -21,7 +21,7 @@ pub(crate) struct HeaderProps {
     pub(crate) can_undo: bool,
     /// Whether there is something to redo.
     pub(crate) can_redo: bool,
-    /// The colours.
+    /// Light, dark, or as the system has it.
     pub(crate) theme: Theme,
     /// Where messages go.
     pub(crate) dispatch: Dispatch,
@@ -32,7 +32,7 @@ pub(crate) struct HeaderProps {
 pub(crate) fn Header(props: &HeaderProps) -> Html {
     let dispatch = &props.dispatch;
     let (theme, picture) = match props.theme {
-        Theme::Auto => ("as the system", icon::auto()),
+        Theme::Auto => ("system", icon::auto()),
         Theme::Light => ("light", icon::sun()),
         Theme::Dark => ("dark", icon::moon()),
     };
@@ -77,7 +77,7 @@ pub(crate) fn Header(props: &HeaderProps) -> Html {
                 dispatch.reform(|_| Msg::Open(Dialog::Release)), TestId::AboutRelease) }
             <button class="btn" data-testid={TestId::Settings} title="Flags of the controllers"
                 onclick={dispatch.reform(|_| Msg::Open(Dialog::Settings))}>{ "Flags" }</button>
-            { button(&format!("Colours: {theme} (T)"), picture, false,
+            { button(&format!("Theme: {theme} (T)"), picture, false,
                 dispatch.reform(|_| Msg::NextTheme),
                 TestId::Theme) }
             { button("Help (?)", icon::question(), false,

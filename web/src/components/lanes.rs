@@ -636,7 +636,7 @@ fn bar(props: &LanesProps, measure: Html) -> Html {
     };
     html! {
         <div class="bar">
-                { button("Changed only", "Leave out what is the same all the time", Some(changed),
+                { button("Changed only", "Hide unchanged lanes", Some(changed),
                     LanesMsg::ToggleChanged) }
                 if folds {
                     { button("Unfold all", "Show the pods of all nodes", None,
@@ -648,7 +648,7 @@ fn bar(props: &LanesProps, measure: Html) -> Html {
                 <span class="seg" role="group" aria-label="Time in sight">
                     { button("−", "A longer time (−, or Ctrl and the wheel)", None,
                         LanesMsg::Zoom(2.0, None)) }
-                    { button("Fit", "All of the time (F)", None, LanesMsg::Fit) }
+                    { button("Fit", "Fit everything (F)", None, LanesMsg::Fit) }
                     { button("+", "A shorter time (+, or Ctrl and the wheel)", None,
                         LanesMsg::Zoom(0.5, None)) }
                 </span>

@@ -272,7 +272,7 @@ impl EventLog {
                     { toggle(Category::Event, "Events", "Kubernetes Events, as kubectl shows them") }
                     { toggle(Category::Change, "Changes", "What you and the scenario did") }
                     { toggle(Category::Fact, "Decisions",
-                        "What the controllers decided and asked for") }
+                        "What controllers, kubelets and the scheduler decide; kubectl does not show it") }
                 </span>
                 <button class={classes!("btn", "small", selected.then_some("on"))}
                     aria-pressed={selected.to_string()}

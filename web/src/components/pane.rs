@@ -111,7 +111,7 @@ fn rooms(room: Room, dispatch: &Dispatch) -> Html {
     let full = if room == Room::Full {
         button(Room::Part, "Show the board", icon::shrink(), TestId::PaneFull)
     } else {
-        button(Room::Full, "Full height", icon::enlarge(), TestId::PaneFull)
+        button(Room::Full, "Fill the window", icon::enlarge(), TestId::PaneFull)
     };
     let fold = if room == Room::Closed {
         button(Room::Part, "Show the pane", icon::unfold(), TestId::PaneFold)

@@ -52,7 +52,7 @@ fn without_controllers() -> Html {
 
 fn lines(workloads: &WorkloadsModel, props: &WorkloadsProps) -> Html {
     let keep = props.dispatch.reform(|_| Msg::SetBaseline);
-    let title = "Later runs are compared with this one, after an undo or an edit, say";
+    let title = "Later runs show in brackets what this one lost: make an edit, and compare";
     html! {
         <>
             <div class="bar">
@@ -61,8 +61,8 @@ fn lines(workloads: &WorkloadsModel, props: &WorkloadsProps) -> Html {
                     <span class="grow"></span>
                     <button class="btn small" onclick={keep} {title}
                         data-testid={TestId::SetBaseline}>
-                        { if workloads.has_baseline { "Compare with this run instead" }
-                          else { "Compare with this run" } }
+                        { if workloads.has_baseline { "Use as the new baseline" }
+                          else { "Use this run as baseline" } }
                     </button>
                 }
             </div>

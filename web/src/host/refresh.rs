@@ -159,7 +159,7 @@ impl Host {
                 Rest::Hint("Nothing is here yet. Import a cluster, or choose a scenario.".into())
             }
             _ => Rest::Hint(
-                "Nothing is due. Taint a node, or stop its kubelet, to see what happens.".into(),
+                "Nothing happens by itself now. Taint a node, or stop its kubelet.".into(),
             ),
         }
     }

@@ -160,7 +160,7 @@ fn happened(what: &EventKind) -> RowText {
     let category = if is_about_zones(what) { Category::Event } else { Category::Fact };
     let (object, selects) = object(what);
     let reason = reason.to_owned();
-    RowText { category, type_: "Fact", reason, object, message, component, selects }
+    RowText { category, type_: "Decision", reason, object, message, component, selects }
 }
 
 /// What an event of the simulation is about.

@@ -62,7 +62,8 @@ pub(crate) fn markdown(session: &Session) -> String {
 
 /// Whether a row tells of a healthy cluster that starts: no change, no `Warning`, no eviction.
 fn is_quiet(row: &Row) -> bool {
-    matches!(display::row(row).type_, "Normal" | "Fact") && row.kind.mark() != MarkKind::Eviction
+    matches!(display::row(row).type_, "Normal" | "Decision")
+        && row.kind.mark() != MarkKind::Eviction
 }
 
 /// A row that belongs into a report: what was done, and what a cluster's own events say.

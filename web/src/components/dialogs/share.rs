@@ -111,8 +111,8 @@ pub(crate) fn offered(contents: &[String], dispatch: &Dispatch) -> Html {
                 { for contents.iter().map(|what| html! { <li>{ what }</li> }) }
             </ul>
             <p class="hint">
-                { "It opens as a session of its own. Your work is kept under Sessions, and the \
-                   browser’s Back leads to it." }
+                { "It opens in a new session. Your work is kept under Sessions, and the browser’s \
+                   Back leads to it." }
             </p>
             <div class="row">
                 <button class="btn primary" data-testid={TestId::LinkOpen}

@@ -133,7 +133,6 @@ fn expectations(outcomes: &[Expected]) -> Html {
     }
 }
 
-/// A restart forgets all timers.
 /// The feature gates that can be switched in this release.
 fn gates(start: &Scenario, dispatch: &Dispatch) -> Html {
     let release = start.kubernetes.release.unwrap_or_default();
@@ -149,6 +148,9 @@ fn gates(start: &Scenario, dispatch: &Dispatch) -> Html {
     html! {
         <section class="stack">
             <h3>{ format!("Feature gates of Kubernetes {release}") }</h3>
+            <p class="hint">
+                { "Switches of its components. Each turns a behaviour on or off for the whole run." }
+            </p>
             { for free.into_iter().map(|(gate, default)| {
                 let set = start.kubernetes.feature_gates.get(gate.name()).copied();
                 let onchange = dispatch.reform(move |event: Event| {

@@ -26,11 +26,13 @@ pub(crate) fn rates(zone: &ZoneView, now: Timestamp, dispatch: &Dispatch) -> Htm
                 <dd data-testid={TestId::ZoneArithmetic}>{ &zone.arithmetic }</dd>
                 <dt>{ "Rate" }</dt>
                 <dd data-testid={TestId::ZoneRate}>{ &zone.rate_text }</dd>
-                <dt>{ "Tokens" }</dt>
+                <dt title="Tainting a node takes one token; the rate adds new ones">
+                    { "Limiter" }
+                </dt>
                 <dd>
                     <meter min="0" max="1" value={format!("{filled:.3}")}
-                        aria-label="Tokens in the bucket"></meter>
-                    { format!(" {:.2} of at most {}", zone.tokens, zone.capacity) }
+                        aria-label="Tokens of the rate limiter"></meter>
+                    { format!(" {:.2} of at most {} tokens, one a node", zone.tokens, zone.capacity) }
                     if let Some(next) = zone.next_token {
                         if next > now { { format!(", the next at {}", at(next)) } }
                     }
