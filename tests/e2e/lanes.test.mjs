@@ -611,7 +611,7 @@ playgroundTest("two releases and two tolerationSeconds are compared", async ({ p
   await page
     .getByRole("combobox", { name: "Release of B" })
     .selectOption("1.35");
-  await compared.getByText(/They diverge at 40\.0084s: node worker-1 is Unknown/).waitFor();
+  await compared.getByText(/They diverge at 40\.008s: node worker-1 is Unknown/).waitFor();
   const dialog = page.getByTestId("dialog");
   const b = dialog.getByRole("group", { name: "B", exact: true });
   await dialog.getByRole("combobox", { name: "Release of B" }).selectOption("");

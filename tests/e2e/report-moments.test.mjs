@@ -112,7 +112,9 @@ playgroundTest("Open leads to the fault and the time that it says after it", asy
   await fault.getByRole("button").first().click();
   await page.keyboard.press("Escape");
   await until(page, async () => assert.ok((await now(page)) < there));
-  assert.equal(there - (await now(page)), nanos(after));
+  // Reports say times to the tenth.
+  const off = Number(there - (await now(page)) - nanos(after)) / 1e9;
+  assert.ok(Math.abs(off) <= 0.051, `${off} s beside ${after}`);
 });
 
 playgroundTest("a cluster of GKE has no finding about its static pods, and pools to fail", async ({ page }) => {

@@ -172,7 +172,7 @@ playgroundTest("what is announced and what is warned of is called what it is", a
 playgroundTest("an end says how it ended, and leads to the pods it speaks of", async ({ page }) => {
   await ready(page);
   const next = page.getByTestId("next");
-  await next.getByText("Nothing is due. Taint a node, or stop its kubelet").waitFor();
+  await next.getByText("Nothing happens by itself now. Taint a node, or stop its kubelet.").waitFor();
   await page.locator('[data-zone$="eu-1b"] .zonename').click();
   await page.getByRole("button", { name: "Cut the zone's network" }).click();
   await page.getByTestId("end").click();

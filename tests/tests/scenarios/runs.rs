@@ -169,8 +169,8 @@ fn two_releases_part_where_the_grace_period_ends() {
     assert_eq!(divergence.at.as_nanos() / 1_000_000, 40_008, "50 s since 1.32");
     assert_eq!(
         divergence.text,
-        "They diverge at 40.0084s: node worker-1 is Unknown (NodeStatusUnknown) in “1.31”, and is kubelet \
-         unreachable (the kubelet is stopped) in “1.35”, until they match again at 50.0105s."
+        "They diverge at 40.008s: node worker-1 is Unknown (NodeStatusUnknown) in “1.31”, and is kubelet \
+         unreachable (the kubelet is stopped) in “1.35”, until they match again at 50.01s."
     );
     assert_eq!(comparison.evicted(), [1, 1]);
     let at = comparison.evictions[0].1.map(|at| at.unwrap().as_nanos() / 1_000_000_000);

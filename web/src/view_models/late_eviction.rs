@@ -11,6 +11,7 @@ use taintlab_core::time::{Span, Timestamp};
 
 use crate::files;
 use crate::session::Session;
+use crate::text::span;
 
 /// The example, written for one release.
 const EXAMPLE: &str = "why-345-seconds";
@@ -41,7 +42,18 @@ impl LateEviction {
             let at = u64::try_from(budget.evicted_at.as_nanos()).ok().map(Timestamp::from_nanos)?;
             let title = format!("Why {} and not 5 min?", in_minutes(total));
             scenario.clear_expectations();
-            scenario.metadata = ScenarioMetadata { title, ..ScenarioMetadata::default() };
+            let terms = budget.terms.iter().filter(|term| !term.is_after_deletion());
+            let terms = terms.map(|term| format!("{} ({})", span(term.rounded_duration()), term.text));
+            scenario.metadata = ScenarioMetadata {
+                title,
+                question: format!(
+                    "A node died. My pods tolerate that for 300 s. Why did it take {} until they \
+                     were deleted?",
+                    in_minutes(total)
+                ),
+                answer: format!("The times add up: {}.", terms.collect::<Vec<_>>().join(", ")),
+                ..ScenarioMetadata::default()
+            };
             scenario.bookmarks.truncate(1);
             scenario.bookmarks.push(Bookmark {
                 at: Span::from(at),
@@ -96,6 +108,8 @@ mod tests {
             // Its story ends where the pod does.
             let last = found.scenario.bookmarks.last().unwrap();
             assert!(last.note.contains("time budget"), "{}", last.note);
+            let about = &found.scenario.metadata;
+            println!("{}\n{}", about.question, about.answer);
             assert!(found.scenario.simulator().is_ok());
         }
     }
