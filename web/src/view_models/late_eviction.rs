@@ -109,7 +109,8 @@ mod tests {
             let last = found.scenario.bookmarks.last().unwrap();
             assert!(last.note.contains("time budget"), "{}", last.note);
             let about = &found.scenario.metadata;
-            println!("{}\n{}", about.question, about.answer);
+            assert!(about.answer.contains("add up: "), "{}", about.answer);
+            assert_eq!(about.answer.contains("345 s"), total == "5 min 45 s", "{}", about.answer);
             assert!(found.scenario.simulator().is_ok());
         }
     }
