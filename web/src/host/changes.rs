@@ -1,6 +1,6 @@
 //! What is shown, compared with what was told last: only what differs is told.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use taintlab_core::order::Ordered;
@@ -77,7 +77,7 @@ fn pools_of(start: &Scenario) -> Vec<(String, usize)> {
     let nodes = start.objects.nodes.iter().map(|node| &node.metadata.labels);
     let labels: Vec<_> = nodes.chain(groups).collect();
     let pools = POOL_LABELS.map(|label| {
-        let values: BTreeSet<_> = labels.iter().filter_map(|labels| labels.get(label)).collect();
+        let values = labels.iter().filter_map(|labels| labels.get(label)).ordered_set();
         (label.to_owned(), values.len())
     });
     pools.into_iter().filter(|(_, number)| *number > 0).collect()

@@ -43,7 +43,8 @@ impl LateEviction {
             let title = format!("Why {} and not 5 min?", in_minutes(total));
             scenario.clear_expectations();
             let terms = budget.terms.iter().filter(|term| !term.is_after_deletion());
-            let terms = terms.map(|term| format!("{} ({})", span(term.rounded_duration()), term.text));
+            let terms =
+                terms.map(|term| format!("{} ({})", span(term.rounded_duration()), term.text));
             scenario.metadata = ScenarioMetadata {
                 title,
                 question: format!(
