@@ -20,7 +20,8 @@ export async function serve(folder = DIST) {
   if (!existsSync(`${folder}/index.html`)) {
     throw new Error(`${folder} has no index.html: build it with \`cargo xtask build\``);
   }
-  const server = createServer(sirv(folder));
+  // Another folder may change meanwhile.
+  const server = createServer(sirv(folder, { dev: folder !== DIST }));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {

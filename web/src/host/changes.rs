@@ -60,8 +60,11 @@ pub(super) struct Told {
     kept: Option<(Timeline, bool)>,
     start: Option<Rc<Scenario>>,
     /// Where the first branch begins, which cluster that is, and the labels of its pools.
-    cluster: Option<(Rc<Scenario>, Rc<ClusterIdentity>, Vec<(String, usize)>)>,
+    cluster: Option<(Rc<Scenario>, ToldCluster)>,
 }
+
+/// Which cluster it is, and the labels of its pools with their number.
+type ToldCluster = (Rc<ClusterIdentity>, Vec<(String, usize)>);
 
 /// The labels by which clouds put nodes in pools.
 const POOL_LABELS: [&str; 4] = [
@@ -169,19 +172,19 @@ impl Host {
 
     /// The cluster that the work is about, as it was at first, as reports say it; and the labels by
     /// which its nodes are in pools, with the number of pools.
-    fn cluster(&mut self) -> (Rc<ClusterIdentity>, Vec<(String, usize)>) {
+    fn cluster(&mut self) -> ToldCluster {
         let timeline = self.session.timeline();
         let main = timeline.branches.iter().find(|it| it.id == MAIN && it.id != timeline.branch);
         let start = main.map_or(&timeline.start, |main| &main.start);
-        if let Some((known, cluster, pools)) = &self.told.cluster
+        if let Some((known, cluster)) = &self.told.cluster
             && Rc::ptr_eq(known, start)
         {
-            return (cluster.clone(), pools.clone());
+            return cluster.clone();
         }
-        let cluster = Rc::new(ClusterIdentity::of(start, &ReportOptions::default()));
-        let pools = pools_of(start);
-        self.told.cluster = Some((start.clone(), cluster.clone(), pools.clone()));
-        (cluster, pools)
+        let identity = ClusterIdentity::of(start, &ReportOptions::default());
+        let cluster = (Rc::new(identity), pools_of(start));
+        self.told.cluster = Some((start.clone(), cluster.clone()));
+        cluster
     }
 
     fn work_change(&mut self) -> Option<Rc<WorkView>> {

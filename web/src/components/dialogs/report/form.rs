@@ -266,7 +266,9 @@ fn pool(label: &str, number: usize, draft: &UseStateHandle<Draft>) -> Html {
     html! {
         <label class="check" title={label.to_owned()}>
             <input type="checkbox" checked={is_on} {onchange} />
-            { format!("each of {} by ", count(number, "node pool")) }<code>{ label }</code>
+            <span>
+                { format!("each of {} by ", count(number, "node pool")) }<code>{ label }</code>
+            </span>
         </label>
     }
 }
