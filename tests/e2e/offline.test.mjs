@@ -81,6 +81,9 @@ playgroundTest("of an old and a new build a page has one, never parts of both", 
     await ready(page);
     await page.evaluate(() => navigator.serviceWorker.ready);
     await until(page, async () => assert.ok((await keptFiles(page)) > 5));
+    // A page is the worker's from its second visit on.
+    await page.reload();
+    await ready(page);
     // The next build: another page with another style sheet, and a service worker that knows both.
     const worker = await readFile(join(folder, "sw.js"), "utf8");
     const files = JSON.parse(DIGESTS.exec(worker)[1]);
