@@ -3,7 +3,17 @@
 import assert from "node:assert/strict";
 
 import { playgroundTest } from "./support/browser.mjs";
-import { loadScenario, ready, replaceCluster, runToEnd, scrubTo, seconds, selectNode, tab, until } from "./support/page.mjs";
+import {
+  loadScenario,
+  ready,
+  replaceCluster,
+  runToEnd,
+  scrubTo,
+  seconds,
+  selectNode,
+  tab,
+  until,
+} from "./support/page.mjs";
 
 const compared = (page) => page.getByTestId("compared");
 
@@ -94,7 +104,8 @@ const wrongWords = (bars) =>
         // A word without room is on a second line, which is not seen.
         const isSeen = bar.scrollHeight <= bar.clientHeight;
         const [has, lacks] = [room - needs > 5, room - needs < -1];
-        return { word: bar.dataset.word, room, needs, isSeen, wrong: (has && !isSeen) || (lacks && isSeen) };
+        const wrong = (has && !isSeen) || (lacks && isSeen);
+        return { word: bar.dataset.word, room, needs, isSeen, wrong };
       })
       .filter(({ wrong }) => wrong);
   });

@@ -142,15 +142,6 @@ pub(crate) fn catalogue(abouts: Vec<ScenarioMetadata>) -> Catalogue {
         .collect()
 }
 
-/// One of the [`samples`], by its name.
-///
-/// # Errors
-/// There is none.
-pub(crate) fn sample_of(name: &str) -> Result<Scenario, String> {
-    let text = samples::all().find(|(known, _)| *known == name).map(|(_, text)| text);
-    scenario(name, text.unwrap_or_default())
-}
-
 /// A scenario of these objects: on the release that its nodes report, or on the present one, and
 /// otherwise on the same Kubernetes as `like`.
 pub(crate) fn start_with(

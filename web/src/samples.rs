@@ -1,5 +1,8 @@
 //! The scenarios that come with the page.
 
+use taintlab_core::scenario::Scenario;
+use taintlab_manifest::{Limits, read_scenario};
+
 /// A list of files of `examples/`, by name.
 macro_rules! samples {
     ($($name:literal),+ $(,)?) => {
@@ -157,4 +160,17 @@ mod tests {
         let listed: BTreeSet<String> = all().map(|(name, _)| format!("{name}.yaml")).collect();
         assert_eq!(listed, files);
     }
+}
+
+/// One of them, by name.
+///
+/// # Errors
+/// There is none of that name.
+pub(crate) fn read(name: &str) -> Result<Scenario, String> {
+    let text = all().find(|(known, _)| *known == name).map(|(_, text)| text);
+    let text = text.ok_or_else(|| format!("there is no example `{name}`"))?;
+    let mut load = |file: &str| Err(format!("an example has no file such as `{file}`"));
+    let read = read_scenario(text, name, &Limits::default(), &mut load);
+    let why = || read.diagnostics.first().map(ToString::to_string).unwrap_or_default();
+    read.scenario.ok_or_else(why)
 }

@@ -6,11 +6,11 @@ use taintlab_core::scenario::Bookmark;
 
 use super::Host;
 use super::jobs::Arrived;
-use crate::files;
 use crate::protocol::{Effect, Notice};
 use crate::session::Way;
 use crate::view_models::late_eviction::LateEviction;
 use crate::view_models::selection::Selection;
+use crate::{files, samples};
 
 impl Host {
     pub(super) fn set_bookmarks(&mut self, bookmarks: Vec<Bookmark>) {
@@ -56,7 +56,7 @@ impl Host {
     }
 
     pub(super) fn open_example(&mut self, name: &str) {
-        match files::sample_of(name) {
+        match samples::read(name) {
             Ok(scenario) => self.load(scenario),
             Err(error) => self.notice(Notice::error(error)),
         }
@@ -64,7 +64,7 @@ impl Host {
 
     /// The lanes of an example as a picture; a list that is narrowed shows them again.
     pub(super) fn preview(&mut self, name: String) -> Result<(String, Rc<str>), String> {
-        let picture = || files::sample_of(&name).and_then(|it| files::picture(&it, &name));
+        let picture = || samples::read(&name).and_then(|it| files::picture(&it, &name));
         let known = self.previews.entry(name.clone());
         let picture = known.or_insert_with(|| picture().map(Into::into)).clone();
         picture.map(|picture| (name, picture))

@@ -9,7 +9,7 @@ use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::{Bookmark, Scenario, ScenarioMetadata};
 use taintlab_core::time::{Span, Timestamp};
 
-use crate::files;
+use crate::samples;
 use crate::session::Session;
 use crate::text::span;
 
@@ -29,7 +29,7 @@ pub(crate) struct LateEviction {
 impl LateEviction {
     /// The example in a release; nothing where the pod is not deleted.
     pub(crate) fn of(release: KubernetesRelease) -> Option<Self> {
-        let mut scenario = files::sample_of(EXAMPLE).ok()?;
+        let mut scenario = samples::read(EXAMPLE).ok()?;
         let own = scenario.kubernetes.release == Some(release);
         scenario.kubernetes.release = Some(release);
         let pod = PodKey::new("default", "web-0");
@@ -72,7 +72,8 @@ impl LateEviction {
     /// How long it takes in a release; the last one asked for is remembered.
     pub(crate) fn total_in(release: KubernetesRelease) -> Option<Duration> {
         thread_local! {
-            static LAST: Cell<Option<(KubernetesRelease, Option<Duration>)>> = const { Cell::new(None) };
+            static LAST: Cell<Option<(KubernetesRelease, Option<Duration>)>> =
+                const { Cell::new(None) };
         }
         if let Some((known, total)) = LAST.get()
             && known == release

@@ -67,7 +67,8 @@ structs! {
     ClockView { now, home, reached, peeks, wall_clock, next, rest, caption }
     Caption { text, about }
     WorkView {
-        start, title, cluster, pools, release, node_lifecycle, flags, health_pass, kubelets, descheduler,
+        start, title, cluster, pools, release, node_lifecycle, flags, health_pass, kubelets,
+        descheduler,
         autoscaler, options, can_undo, can_redo, branch, branches, breakpoints, story, hidden,
         edits,
     }
