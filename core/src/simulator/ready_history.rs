@@ -1,13 +1,14 @@
 //! How many pods of a workload were ready, over time.
 
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use serde::Serialize;
 
 use super::Simulator;
-use crate::api::{DaemonSetStatus, WorkloadKey, WorkloadKind};
+use crate::api::{DaemonSetStatus, Pod, Workload, WorkloadKey, WorkloadKind};
 use crate::cluster::Change;
 use crate::controllers::{Context, job};
 use crate::time::{Span, Timestamp};
@@ -134,7 +135,8 @@ impl Availability {
 /// The curves of all workloads, also of those that are gone.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReadyHistory {
-    curves: BTreeMap<WorkloadKey, Curve>,
+    /// Shared with copies until one of them changes.
+    curves: BTreeMap<WorkloadKey, Arc<Curve>>,
     /// The workloads with fewer ready pods than they want.
     lacking: BTreeSet<WorkloadKey>,
 }
@@ -147,11 +149,32 @@ struct Curve {
     steps: Vec<ReadyStep>,
 }
 
+/// Whether a curve may change with a workload: not if only its status is another one, which counts
+/// for Jobs alone.
+fn concerns_workload(key: &WorkloadKey, old: Option<&Workload>, new: Option<&Workload>) -> bool {
+    let (Some(old), Some(new)) = (old, new) else { return true };
+    key.kind == WorkloadKind::Job
+        || old.replicas() != new.replicas()
+        || old.metadata.owner_references != new.metadata.owner_references
+}
+
+/// Whether a curve may change with a pod: not if as many are ready as before. Of a Job all counts.
+fn concerns_pods(old: Option<&Pod>, new: Option<&Pod>) -> bool {
+    let Some(old) = old else { return true };
+    let is_ready = |pod: Option<&Pod>| pod.is_some_and(Pod::is_ready_replica);
+    let owners = &old.metadata.owner_references;
+    is_ready(Some(old)) != is_ready(new)
+        || new.is_some_and(|new| new.metadata.owner_references != *owners)
+        || owners.iter().any(|owner| owner.kind == WorkloadKind::Job.as_str())
+}
+
 impl ReadyHistory {
     pub(super) fn handle_change(&mut self, context: &Context<'_>, change: &Change) {
         match change {
-            Change::Workload { key, old, new } => {
-                let curve = self.curves.entry(key.clone()).or_default();
+            Change::Workload { key, old, new }
+                if concerns_workload(key, old.as_deref(), new.as_deref()) =>
+            {
+                let curve = Arc::make_mut(self.curves.entry(key.clone()).or_default());
                 match new {
                     Some(new) if key.kind == WorkloadKind::Job => {
                         curve.desired = job::wanted_pods(context.cluster, new);
@@ -173,7 +196,7 @@ impl ReadyHistory {
                     }
                 }
             }
-            Change::Pod { old, new, .. } => {
+            Change::Pod { old, new, .. } if concerns_pods(old.as_deref(), new.as_deref()) => {
                 let owners = [old, new].map(|pod| {
                     let pod = pod.as_ref()?;
                     pod.metadata.controller_key()
@@ -181,7 +204,7 @@ impl ReadyHistory {
                 for owner in owners.iter().flatten() {
                     let parent = context.cluster.get_workload(owner);
                     if let Some(job) = parent.filter(|parent| parent.kind == WorkloadKind::Job) {
-                        let curve = self.curves.entry(owner.clone()).or_default();
+                        let curve = Arc::make_mut(self.curves.entry(owner.clone()).or_default());
                         curve.desired = job::wanted_pods(context.cluster, job);
                     }
                     self.write_on(context, owner);
@@ -190,7 +213,9 @@ impl ReadyHistory {
                     }
                 }
             }
-            Change::Node { .. }
+            Change::Workload { .. }
+            | Change::Pod { .. }
+            | Change::Node { .. }
             | Change::Budget { .. }
             | Change::Lease { .. }
             | Change::Volume(_) => {}
@@ -199,7 +224,7 @@ impl ReadyHistory {
 
     /// A DaemonSet wants that many pods.
     pub(super) fn set_desired(&mut self, context: &Context<'_>, key: &WorkloadKey, desired: i64) {
-        self.curves.entry(key.clone()).or_default().desired = desired;
+        Arc::make_mut(self.curves.entry(key.clone()).or_default()).desired = desired;
         self.write_on(context, key);
     }
 
@@ -217,16 +242,24 @@ impl ReadyHistory {
     /// Writes the curve of a workload on, if it has changed. What lasts for no time is left out.
     fn write_on(&mut self, context: &Context<'_>, key: &WorkloadKey) {
         let ready = context.cluster.ready_pods(key);
-        let Curve { desired, steps } = self.curves.entry(key.clone()).or_default();
-        let step = ReadyStep { at: context.now, ready, desired: *desired };
+        let curve = match self.curves.get_mut(key) {
+            Some(curve) => curve,
+            None => self.curves.entry(key.clone()).or_default(),
+        };
+        let step = ReadyStep { at: context.now, ready, desired: curve.desired };
         if step.ready < step.desired {
-            self.lacking.insert(key.clone());
+            if !self.lacking.contains(key) {
+                self.lacking.insert(key.clone());
+            }
         } else {
             self.lacking.remove(key);
         }
         let same = |other: &ReadyStep| (other.ready, other.desired) == (step.ready, step.desired);
+        if curve.steps.last().is_some_and(same) {
+            return;
+        }
+        let Curve { steps, .. } = Arc::make_mut(curve);
         match steps.last_mut() {
-            Some(last) if same(last) => {}
             Some(last) if last.at == step.at => {
                 *last = step;
                 if steps.iter().rev().nth(1).is_some_and(same) {
