@@ -436,14 +436,26 @@ impl ObjectMeta {
     pub fn controller_key(&self) -> Option<WorkloadKey> {
         self.controller()?.workload_key(&self.namespace)
     }
+
+    /// The same, if it is of that kind. Nothing is made for one of another kind.
+    #[must_use]
+    pub(crate) fn controller_key_of(&self, kind: WorkloadKind) -> Option<WorkloadKey> {
+        let owner = self.controller().filter(|owner| owner.workload_kind() == Some(kind));
+        owner.map(|owner| WorkloadKey::new(kind, &self.namespace, &owner.name))
+    }
 }
 
 impl OwnerReference {
     /// The workload that it names, if it names one, for an object in `namespace`.
     #[must_use]
     pub fn workload_key(&self, namespace: &str) -> Option<WorkloadKey> {
-        let kind = match (self.api_version.as_str(), self.kind.as_str()) {
-            ("v1", "ReplicationController") => WorkloadKind::ReplicaSet,
+        Some(WorkloadKey::new(self.workload_kind()?, namespace, &self.name))
+    }
+
+    /// The kind of the workload that it names, if it names one.
+    fn workload_kind(&self) -> Option<WorkloadKind> {
+        match (self.api_version.as_str(), self.kind.as_str()) {
+            ("v1", "ReplicationController") => Some(WorkloadKind::ReplicaSet),
             (version, kind) => WorkloadKind::from_type(version, kind).or_else(|| {
                 let known = WorkloadKind::ALL.into_iter().find(|known| known.as_str() == kind)?;
                 // Groups that the kinds were in before, and references that name none.
@@ -453,9 +465,8 @@ impl OwnerReference {
                     || version.starts_with("batch/")
                     || version.starts_with("extensions/");
                 old.then_some(known)
-            })?,
-        };
-        Some(WorkloadKey::new(kind, namespace, &self.name))
+            }),
+        }
     }
 }
 

@@ -73,7 +73,7 @@ impl Claims {
     }
 
     fn owner(&self, pod: Option<&Pod>) -> Option<WorkloadKey> {
-        pod?.metadata.controller_key().filter(|owner| owner.kind == self.kind)
+        pod?.metadata.controller_key_of(self.kind)
     }
 
     /// A pod is new, or has other labels or owners.

@@ -119,7 +119,9 @@ impl Reconcile for DeploymentController {
                 // With `Recreate`, a rollout goes on when pods are gone.
                 let owner = |pod: &Pod| pod.metadata.controller_key();
                 let same = new.as_ref().is_some_and(|new| {
-                    owner(new) == owner(old) && new.has_ended() == old.has_ended()
+                    new.has_ended() == old.has_ended()
+                        && (new.metadata.owner_references == old.metadata.owner_references
+                            || owner(new) == owner(old))
                 });
                 if same {
                     return;

@@ -167,7 +167,7 @@ impl Tally {
 }
 
 fn replica_set_of(pod: &Arc<Pod>) -> Option<WorkloadKey> {
-    pod.metadata.controller_key().filter(|owner| owner.kind == WorkloadKind::ReplicaSet)
+    pod.metadata.controller_key_of(WorkloadKind::ReplicaSet)
 }
 
 /// Whether a pod has all labels of the template.

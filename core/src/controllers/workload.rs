@@ -461,7 +461,7 @@ pub(super) fn owners_to_look(
     new: Option<&Pod>,
     any_change: bool,
 ) -> Vec<WorkloadKey> {
-    let owner = |pod: Option<&Pod>| pod.and_then(|pod| pod.metadata.controller_key());
+    let owner = |pod: Option<&Pod>| pod.and_then(|pod| pod.metadata.controller_key_of(kind));
     let counts = |pod: Option<&Pod>| {
         (pod.is_some_and(Pod::is_active), pod.is_some_and(Pod::is_ready_replica))
     };
@@ -475,7 +475,6 @@ pub(super) fn owners_to_look(
         let counted = counts(new) != (false, false) || any_change;
         owners.extend(after.filter(|_| counted));
     }
-    owners.retain(|owner| owner.kind == kind);
     owners
 }
 
