@@ -602,7 +602,11 @@ impl Scheduler {
             Some((version, message, on_pods)) if *version == self.version => {
                 (message.clone(), *on_pods)
             }
-            _ => self.explain(pod),
+            _ => self.snapshot.known_failure().unwrap_or_else(|| {
+                let (message, on_pods) = self.explain(pod);
+                self.snapshot.keep_failure(&message, on_pods);
+                (message, on_pods)
+            }),
         };
         if let Some(alike) = alike {
             self.failures.insert(alike, (self.version, message.clone(), on_pods));

@@ -48,7 +48,7 @@ pub use snapshot::{SchedulerConfig, Snapshot};
 pub(crate) use volumes::{find_matching_volume, is_free_for};
 
 use crate::api::{Node, Pod, ResourceError};
-use alike::{KnownAnswers, answer_of};
+use alike::{Answer, KnownAnswers, answer_of};
 use filters::{Change, Cycle};
 use snapshot::NodeInfo;
 
@@ -252,13 +252,18 @@ impl Snapshot {
         order: &[usize],
         known: &mut KnownAnswers,
     ) -> Result<Vec<String>, SchedulingError> {
+        known.begin();
         let cycle = Cycle::new(self, pod)?;
         if cycle.refusal.is_some() {
             return Ok(Vec::new());
         }
+        let needs = cycle.pod.needs.clone();
+        let any = cycle.fits_among_all();
+        if any && known.fails(&needs, self.stamp()) {
+            return Ok(Vec::new());
+        }
         let unchanged = Change::default();
         let mut feasible = Vec::new();
-        let needs = cycle.pod.needs.clone();
         let kept = cycle.kept();
         let mut answers = known.take(&needs);
         let mut ask = |node: &NodeInfo| {
@@ -266,11 +271,14 @@ impl Snapshot {
                 cycle.answer(node, cycle.fits_alone(node, &unchanged), &kept)
             })
         };
+        let fits = |node: &NodeInfo, answer: &Answer| {
+            answer.fits && (any || cycle.fits_among(node, &unchanged))
+        };
         let mut said = Vec::new();
         if let Some(names) = cycle.named_nodes() {
             for node in names.iter().filter_map(|name| self.node(name)) {
                 let answer = ask(node);
-                if answer.fits && cycle.fits_among(node, &unchanged) {
+                if fits(node, &answer) {
                     feasible.push(node);
                     said.push(answer);
                 }
@@ -286,21 +294,24 @@ impl Snapshot {
                 }
                 looked_at += 1;
                 let answer = ask(node);
-                if answer.fits && cycle.fits_among(node, &unchanged) {
+                if fits(node, &answer) {
                     feasible.push(node);
                     said.push(answer);
                 }
             }
             *next = if order.is_empty() { 0 } else { (begin + looked_at) % order.len() };
         }
-        known.keep(needs, answers);
+        known.keep(needs.clone(), answers);
+        if any && feasible.is_empty() {
+            known.fail(needs, self.stamp());
+        }
         if let [only] = feasible.as_slice() {
             return Ok(Vec::from([only.name.clone()]));
         }
         if cycle.score_error().is_some() {
             return Ok(Vec::new());
         }
-        let totals = cycle.totals(&feasible, &said);
+        let totals = cycle.totals(&feasible, &said, &mut known.labels);
         let most = totals.iter().max().copied();
         let best = feasible.into_iter().zip(totals).filter(|(_, total)| Some(*total) == most);
         let mut best: Vec<_> = best.map(|(node, _)| (node.pods.len(), &node.name)).collect();

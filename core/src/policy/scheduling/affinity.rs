@@ -88,6 +88,14 @@ impl AffinityState {
         state
     }
 
+    /// Whether no node is refused to a pod of that group, whichever it is.
+    pub(super) fn allows_all(&self, pod: &PodGroup) -> bool {
+        let affinity = &pod.affinity;
+        self.existing_anti.0.is_empty()
+            && affinity.required.is_empty()
+            && affinity.required_anti.is_empty()
+    }
+
     /// Counts so many pods of a group more on each of the nodes, or fewer.
     pub(super) fn add<'a>(
         &mut self,

@@ -1,13 +1,15 @@
 //! What is known of nodes from placing pods that were alike: a node on which nothing has changed
 //! since gives the same answers.
 
+use alloc::collections::BTreeMap;
+use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::snapshot::{NodeInfo, PodNeeds};
+use super::snapshot::{NodeInfo, PodNeeds, Snapshot};
 
 /// Of so many kinds of pods the answers are kept.
-const KINDS: usize = 8;
+const KINDS: usize = 24;
 
 /// What a node says to a pod by itself, whatever is on other nodes.
 #[derive(Clone, Copy, Debug)]
@@ -27,29 +29,81 @@ pub(super) struct Answer {
 /// version of the node.
 pub(super) type Answers = Vec<Option<(u64, Answer)>>;
 
-/// The answers to pods of several kinds. It is no state: a copy begins without.
+/// The answers to pods of several kinds, and the values of labels. It is no state: a copy begins
+/// without answers.
 #[derive(Debug, Default)]
-pub(super) struct KnownAnswers(Vec<(Arc<PodNeeds>, Answers)>);
+pub(super) struct KnownAnswers {
+    answers: Vec<(Arc<PodNeeds>, Answers)>,
+    pub(super) labels: LabelValues,
+    failures: Vec<Failure>,
+    /// That of the pod that was placed last.
+    failed: Option<usize>,
+}
+
+/// Pods that need this fit on no node.
+#[derive(Debug)]
+struct Failure {
+    needs: Arc<PodNeeds>,
+    /// When: see [`Snapshot::stamp`].
+    at: (u64, u64),
+    /// What was said of it, and whether other pods have to do with it.
+    said: Option<(String, bool)>,
+}
 
 impl Clone for KnownAnswers {
     fn clone(&self) -> Self {
-        Self::default()
+        Self { labels: self.labels.clone(), ..Self::default() }
     }
 }
 
 impl KnownAnswers {
     /// Takes out the answers to pods that need this.
     pub(super) fn take(&mut self, needs: &Arc<PodNeeds>) -> Answers {
-        let known = self.0.iter().position(|(known, _)| known.is_like(needs));
-        known.map(|at| self.0.remove(at).1).unwrap_or_default()
+        let known = self.answers.iter().position(|(known, _)| known.are_like(needs));
+        known.map(|at| self.answers.remove(at).1).unwrap_or_default()
     }
 
     /// Keeps them, in the place of those that were not asked for the longest time.
     pub(super) fn keep(&mut self, needs: Arc<PodNeeds>, answers: Answers) {
-        if self.0.len() >= KINDS {
-            self.0.remove(0);
+        if self.answers.len() >= KINDS {
+            self.answers.remove(0);
         }
-        self.0.push((needs, answers));
+        self.answers.push((needs, answers));
+    }
+
+    /// Another pod is placed.
+    pub(super) fn begin(&mut self) {
+        self.failed = None;
+    }
+
+    /// Whether it is known that pods with these needs go nowhere, if nothing but the nodes
+    /// themselves matters to them.
+    pub(super) fn fails(&mut self, needs: &PodNeeds, at: (u64, u64)) -> bool {
+        let is_it = |it: &Failure| it.at == at && it.needs.are_like(needs);
+        self.failed = self.failures.iter().position(is_it);
+        self.failed.is_some()
+    }
+
+    /// Such a pod was found to fit nowhere.
+    pub(super) fn fail(&mut self, needs: Arc<PodNeeds>, at: (u64, u64)) {
+        self.failures.retain(|known| known.at == at);
+        if self.failures.len() >= KINDS {
+            self.failures.remove(0);
+        }
+        self.failed = Some(self.failures.len());
+        self.failures.push(Failure { needs, at, said: None });
+    }
+
+    /// What was said of pods that are like the one placed last, if it fits nowhere.
+    pub(super) fn known_failure(&self) -> Option<(String, bool)> {
+        self.failures.get(self.failed?)?.said.clone()
+    }
+
+    /// Keeps what is said of the pod that was placed last.
+    pub(super) fn keep_failure(&mut self, message: &str, on_pods: bool) {
+        if let Some(failure) = self.failed.and_then(|at| self.failures.get_mut(at)) {
+            failure.said = Some((message.to_string(), on_pods));
+        }
     }
 }
 
@@ -71,5 +125,62 @@ pub(super) fn answer_of(
             }
             answer
         }
+    }
+}
+
+/// The values of some labels of all nodes as numbers, which are compared faster than texts.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LabelValues {
+    /// Which labels the nodes had: see [`Snapshot::label_changes`].
+    changes: u64,
+    columns: BTreeMap<String, Arc<LabelColumn>>,
+}
+
+/// The values of one label.
+#[derive(Debug)]
+pub(super) struct LabelColumn {
+    /// The number of the value, by the place of the node; `None` for a node without the label.
+    numbers: Vec<Option<usize>>,
+    /// How many values there are.
+    pub(super) values: usize,
+}
+
+impl LabelValues {
+    /// The values of a label.
+    pub(super) fn of(&mut self, snapshot: &Snapshot, label: &str) -> Arc<LabelColumn> {
+        if self.changes != snapshot.label_changes {
+            self.columns.clear();
+            self.changes = snapshot.label_changes;
+        }
+        if let Some(known) = self.columns.get(label) {
+            return known.clone();
+        }
+        let column = Arc::new(LabelColumn::new(snapshot, label));
+        self.columns.insert(label.to_string(), column.clone());
+        column
+    }
+}
+
+impl LabelColumn {
+    fn new(snapshot: &Snapshot, label: &str) -> Self {
+        let mut known: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut numbers = Vec::new();
+        for node in snapshot.nodes() {
+            let Some(value) = node.labels.get(label) else { continue };
+            let next = known.len();
+            let number = *known.entry(value).or_insert(next);
+            if numbers.len() <= node.place {
+                numbers.resize(node.place + 1, None);
+            }
+            if let Some(place) = numbers.get_mut(node.place) {
+                *place = Some(number);
+            }
+        }
+        Self { values: known.len(), numbers }
+    }
+
+    /// The number of a node's value.
+    pub(super) fn of(&self, node: &NodeInfo) -> Option<usize> {
+        self.numbers.get(node.place).copied().flatten()
     }
 }

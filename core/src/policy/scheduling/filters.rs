@@ -199,6 +199,16 @@ impl<'a> Cycle<'a> {
             && !self.has_port_conflict(node, unchanged)
     }
 
+    /// Whether [`fits_among`](Self::fits_among) any nodes, whichever they are: nothing that it
+    /// looks at is there.
+    pub(super) fn fits_among_all(&self) -> bool {
+        self.pod.node_name.is_empty()
+            && self.volumes.is_empty()
+            && !self.snapshot.has_nominated()
+            && self.spread.is_empty()
+            && self.affinity.allows_all(&self.pod.group)
+    }
+
     /// Whether none of the other filters does.
     pub(super) fn fits_among(&self, node: &NodeInfo, unchanged: &Change) -> bool {
         let wanted = &self.pod.node_name;

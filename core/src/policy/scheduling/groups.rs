@@ -8,7 +8,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
 
-use super::snapshot::OwnerKey;
+use super::snapshot::{OwnerKey, PodNeeds};
 use crate::api::PodAffinity;
 
 /// What other pods can tell of a pod.
@@ -46,10 +46,18 @@ impl PodGroup {
 /// How many pods of a group are on each node, by the node's place.
 pub(super) type CountByPlace = BTreeMap<usize, i64>;
 
+/// The pods of a group.
+#[derive(Clone, Debug)]
+struct Members {
+    nodes: Arc<CountByPlace>,
+    /// What the first of them needs: others need the same, or a few things else.
+    needs: Arc<PodNeeds>,
+}
+
 /// The pods that are on nodes, by group.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PodGroups {
-    all: BTreeMap<Arc<PodGroup>, Arc<CountByPlace>>,
+    all: BTreeMap<Arc<PodGroup>, Members>,
     /// How many of the groups say something about other pods.
     with_affinity: usize,
 }
@@ -61,17 +69,20 @@ impl PodGroups {
     }
 
     /// Counts a pod that comes to a node.
-    pub(super) fn add(&mut self, group: &Arc<PodGroup>, place: usize) {
-        if !self.all.contains_key(group) {
-            self.with_affinity += usize::from(!group.affinity.is_empty());
+    pub(super) fn add(&mut self, group: &Arc<PodGroup>, needs: &Arc<PodNeeds>, place: usize) {
+        if let Some(members) = self.all.get_mut(group) {
+            *Arc::make_mut(&mut members.nodes).entry(place).or_default() += 1;
+            return;
         }
-        let nodes = self.all.entry(group.clone()).or_default();
-        *Arc::make_mut(nodes).entry(place).or_default() += 1;
+        self.with_affinity += usize::from(!group.affinity.is_empty());
+        let nodes = Arc::new(CountByPlace::from([(place, 1)]));
+        self.all.insert(group.clone(), Members { nodes, needs: needs.clone() });
     }
 
     /// Counts a pod that leaves a node.
     pub(super) fn remove(&mut self, group: &Arc<PodGroup>, place: usize) {
-        let Some(nodes) = self.all.get_mut(group).map(Arc::make_mut) else { return };
+        let Some(members) = self.all.get_mut(group) else { return };
+        let nodes = Arc::make_mut(&mut members.nodes);
         if let Some(count) = nodes.get_mut(&place) {
             *count -= 1;
             if *count <= 0 {
@@ -86,7 +97,7 @@ impl PodGroups {
 
     /// The groups that are there.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&PodGroup, &CountByPlace)> {
-        self.all.iter().map(|(group, nodes)| (group.as_ref(), nodes.as_ref()))
+        self.all.iter().map(|(group, members)| (group.as_ref(), members.nodes.as_ref()))
     }
 
     /// Those that say something about other pods, or `all`.
@@ -103,9 +114,25 @@ impl PodGroups {
         &'a self,
         owner: &'a OwnerKey,
     ) -> impl Iterator<Item = (&'a PodGroup, &'a CountByPlace)> {
+        self.all_of_owner(owner).map(|(group, members)| (group.as_ref(), members.nodes.as_ref()))
+    }
+
+    /// Those of a controller, with what one of their pods needs.
+    pub(super) fn needs_of_owner<'a>(
+        &'a self,
+        owner: &'a OwnerKey,
+    ) -> impl Iterator<Item = (&'a Arc<PodGroup>, &'a Arc<PodNeeds>)> {
+        self.all_of_owner(owner).map(|(group, members)| (group, &members.needs))
+    }
+
+    fn all_of_owner<'a>(
+        &'a self,
+        owner: &'a OwnerKey,
+    ) -> impl Iterator<Item = (&'a Arc<PodGroup>, &'a Members)> {
         let (namespace, kind, name) = owner.clone();
         let least = PodGroup::least(namespace, Some((kind, name)));
-        self.from(least).take_while(|(group, _)| group.has_owner(owner))
+        let known = self.all.range::<PodGroup, _>(&least..);
+        known.take_while(|(group, _)| group.has_owner(owner))
     }
 
     /// Those of a namespace.
@@ -114,11 +141,8 @@ impl PodGroups {
         namespace: &'a str,
     ) -> impl Iterator<Item = (&'a PodGroup, &'a CountByPlace)> {
         let least = PodGroup::least(namespace.into(), None);
-        self.from(least).take_while(move |(group, _)| group.namespace == namespace)
-    }
-
-    fn from(&self, least: PodGroup) -> impl Iterator<Item = (&PodGroup, &CountByPlace)> {
         let known = self.all.range::<PodGroup, _>(&least..);
-        known.map(|(group, nodes)| (group.as_ref(), nodes.as_ref()))
+        let known = known.map(|(group, members)| (group.as_ref(), members.nodes.as_ref()));
+        known.take_while(move |(group, _)| group.namespace == namespace)
     }
 }

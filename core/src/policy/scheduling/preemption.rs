@@ -227,7 +227,9 @@ impl<'a> Cycle<'a> {
     /// or why the pod does not fit even then.
     fn without_lower(&self, node: &'a NodeInfo) -> Result<(Change, Vec<Victim<'a>>), Vec<String>> {
         let priority = self.pod.fields.priority;
-        let pods = node.pods.iter().map(|(key, pod)| Victim { key, pod });
+        // Most clusters have pods of one priority alone: there is nobody to look for.
+        let any = self.snapshot.has_lower_priority(priority);
+        let pods = node.pods.iter().filter(|_| any).map(|(key, pod)| Victim { key, pod });
         let mut lower: Vec<Victim<'a>> =
             pods.filter(|victim| victim.pod.fields.priority < priority).collect();
         if lower.is_empty() {

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::alike::Answer;
+use super::alike::{Answer, LabelValues};
 use super::filters::Cycle;
 use super::snapshot::NodeInfo;
 use super::spread::SpreadScores;
@@ -103,7 +103,7 @@ impl Cycle<'_> {
         let kept = self.kept();
         let answers: Vec<Answer> =
             nodes.iter().map(|node| self.answer(node, true, &kept)).collect();
-        let columns = self.columns(nodes, &answers);
+        let columns = self.columns(nodes, &answers, &mut LabelValues::default());
         let row = |index: usize| {
             let at = |scores: &[i64]| scores.get(index).copied().unwrap_or_default();
             let cell = |column: &Column| PluginScore {
@@ -141,9 +141,14 @@ impl Cycle<'_> {
 
     /// The sums of scores times weights of each of the nodes that fit, with what they say by
     /// themselves.
-    pub(super) fn totals(&self, nodes: &[&NodeInfo], answers: &[Answer]) -> Vec<i64> {
+    pub(super) fn totals(
+        &self,
+        nodes: &[&NodeInfo],
+        answers: &[Answer],
+        labels: &mut LabelValues,
+    ) -> Vec<i64> {
         let mut totals = alloc::vec![0; nodes.len()];
-        for column in self.columns(nodes, answers) {
+        for column in self.columns(nodes, answers, labels) {
             for (total, score) in totals.iter_mut().zip(&column.normalised) {
                 *total += score * column.weight;
             }
@@ -152,7 +157,12 @@ impl Cycle<'_> {
     }
 
     /// What the plugins of the release say, with their weights.
-    fn columns(&self, nodes: &[&NodeInfo], answers: &[Answer]) -> Vec<Column> {
+    fn columns(
+        &self,
+        nodes: &[&NodeInfo],
+        answers: &[Answer],
+        labels: &mut LabelValues,
+    ) -> Vec<Column> {
         let (pod, release) = (&self.pod, self.release());
         let raw = |score: &dyn Fn(&NodeInfo) -> i64| -> Vec<i64> {
             nodes.iter().map(|node| score(node)).collect()
@@ -171,8 +181,8 @@ impl Cycle<'_> {
         let said = |part: fn(&Answer) -> i64| -> Vec<i64> { answers.iter().map(part).collect() };
         let taints = said(|answer| answer.taints);
         let normalised_taints = normalise(&taints, true);
-        let labels = said(|answer| answer.labels);
-        let normalised_labels = normalise(&labels, false);
+        let preferred = said(|answer| answer.labels);
+        let normalised_preferred = normalise(&preferred, false);
         let least_allocated = match release.scores_resources_by_fit() {
             true => ScorePlugin::NodeResourcesFit,
             false => ScorePlugin::NodeResourcesLeastAllocated,
@@ -181,7 +191,7 @@ impl Cycle<'_> {
         let normalised_pods = affinity::normalise(release, &pods);
         let mut columns = Vec::from([
             column(ScorePlugin::TaintToleration, three, taints, Some(normalised_taints)),
-            column(ScorePlugin::NodeAffinity, two, labels, Some(normalised_labels)),
+            column(ScorePlugin::NodeAffinity, two, preferred, Some(normalised_preferred)),
             column(least_allocated, 1, said(|answer| answer.least_allocated), None),
             column(
                 ScorePlugin::NodeResourcesBalancedAllocation,
@@ -192,7 +202,7 @@ impl Cycle<'_> {
             spread(
                 ScorePlugin::PodTopologySpread,
                 if release.weighs_spread_scores() { 2 } else { 1 },
-                spread::scores(self.snapshot, pod, nodes),
+                spread::scores(self.snapshot, pod, nodes, labels),
             ),
             column(ScorePlugin::InterPodAffinity, two, pods, Some(normalised_pods)),
             column(ScorePlugin::ImageLocality, 1, raw(&|node| self.image_locality(node)), None),
@@ -227,6 +237,9 @@ impl Cycle<'_> {
     fn image_locality(&self, node: &NodeInfo) -> i64 {
         const LEAST: i64 = 23 << 20;
         const MOST: i64 = 1_000 << 20;
+        if self.snapshot.images.is_empty() {
+            return 0;
+        }
         let containers = i64::try_from(self.images.len()).unwrap_or(i64::MAX);
         let most = MOST.saturating_mul(containers);
         if node.images.is_empty() || most <= LEAST {

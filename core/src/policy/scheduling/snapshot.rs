@@ -78,9 +78,24 @@ pub(super) struct PodNeeds {
 }
 
 impl PodNeeds {
-    /// Whether both were read from the same.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
-        self.spec == other.spec && self.tolerations == other.tolerations
+    /// Whether they are those of a pod.
+    fn are_of(&self, pod: &Pod) -> bool {
+        self.spec == pod.spec.other && self.tolerations == pod.spec.tolerations
+    }
+
+    /// Whether a node by itself says the same to both, whatever they say of other pods.
+    pub(super) fn are_like(&self, other: &Self) -> bool {
+        let (own, others) = (&self.fields, &other.fields);
+        self.requests == other.requests
+            && self.scored_requests == other.scored_requests
+            && self.tolerations == other.tolerations
+            && own.priority == others.priority
+            && own.never_preempts == others.never_preempts
+            && own.host_ports == others.host_ports
+            && own.node_selector == others.node_selector
+            && own.required_node_terms == others.required_node_terms
+            && own.preferred_node_terms == others.preferred_node_terms
+            && self.spec.get("overhead") == other.spec.get("overhead")
     }
 }
 
@@ -97,13 +112,11 @@ impl PodInfo {
     fn of(
         pod: &Pod,
         release: KubernetesRelease,
-        alike: Option<&Self>,
+        alike: Option<(&Arc<PodGroup>, &Arc<PodNeeds>)>,
     ) -> Result<Self, ResourceError> {
-        let alike = alike.filter(|alike| {
-            alike.needs.spec == pod.spec.other && alike.needs.tolerations == pod.spec.tolerations
-        });
+        let alike = alike.filter(|(_, needs)| needs.are_of(pod));
         let needs = match alike {
-            Some(alike) => alike.needs.clone(),
+            Some((_, needs)) => needs.clone(),
             None => Arc::new(PodNeeds {
                 spec: pod.spec.other.clone(),
                 tolerations: pod.spec.tolerations.clone(),
@@ -115,7 +128,7 @@ impl PodInfo {
         let metadata = &pod.metadata;
         let owner = metadata.controller();
         let key = pod.key();
-        let group = alike.map(|alike| &alike.group).filter(|group| {
+        let group = alike.map(|(group, _)| group).filter(|group| {
             let same_owner = match (owner, &group.owner) {
                 (Some(owner), Some((kind, name))) => (&owner.kind, &owner.name) == (kind, name),
                 (owner, known) => owner.is_none() && known.is_none(),
@@ -203,6 +216,8 @@ pub struct Snapshot {
     last: Option<Arc<PodInfo>>,
     /// How often a node or its pods have changed.
     changes: u64,
+    /// How often a node has come or gone, or its labels have changed.
+    pub(super) label_changes: u64,
     pub(super) answers: KnownAnswers,
 }
 
@@ -289,6 +304,7 @@ impl Snapshot {
             entered: 0,
             last: None,
             changes: 0,
+            label_changes: 0,
             answers: KnownAnswers::default(),
         };
         for node in nodes {
@@ -317,10 +333,11 @@ impl Snapshot {
         }
         self.changes += 1;
         let version = self.changes;
-        let reorders = self.nodes.with(name, |info| {
+        let (reorders, relabels) = self.nodes.with(name, |info| {
             info.version = version;
             let zone = ZoneKey::of(&node.metadata.labels);
             let reorders = !info.exists || info.zone != zone;
+            let relabels = !info.exists || info.labels != node.metadata.labels;
             info.name.clone_from(name);
             info.exists = true;
             info.labels.clone_from(&node.metadata.labels);
@@ -330,8 +347,9 @@ impl Snapshot {
             info.allocatable = allocatable;
             info.images = images;
             info.avoids = AvoidedController::all_of(node);
-            reorders
+            (reorders, relabels)
         });
+        self.label_changes += u64::from(relabels);
         if reorders {
             self.order = Arc::default();
         }
@@ -401,6 +419,7 @@ impl Snapshot {
     /// Removes a node. Pods bound to it are remembered, should it come back.
     pub fn remove_node(&mut self, name: &str) {
         self.order = Arc::default();
+        self.label_changes += 1;
         self.forget_images(name);
         if let Some(info) = self.nodes.get_mut(name) {
             info.exists = false;
@@ -438,7 +457,7 @@ impl Snapshot {
             return Ok(());
         }
         *self.priorities.entry(pod.fields.priority).or_default() += 1;
-        let group = pod.group.clone();
+        let (group, needs) = (pod.group.clone(), pod.needs.clone());
         self.changes += 1;
         let version = self.changes;
         let place = self.nodes.with(name, |info| {
@@ -449,7 +468,7 @@ impl Snapshot {
             info.pods.insert(key, pod);
             info.place
         });
-        self.groups.add(&group, place);
+        self.groups.add(&group, &needs, place);
         Ok(())
     }
 
@@ -463,6 +482,11 @@ impl Snapshot {
     #[must_use]
     pub fn has_lower_priority(&self, priority: i64) -> bool {
         self.priorities.range(..priority).next().is_some()
+    }
+
+    /// Whether room was made for any pod that waits for a node.
+    pub(super) fn has_nominated(&self) -> bool {
+        !self.nominated.is_empty()
     }
 
     /// The pods that wait for a node, and for which room was made on this one.
@@ -576,8 +600,33 @@ impl Snapshot {
         Ok(())
     }
 
+    /// Changes with everything that decides whether a node by itself takes a pod.
+    pub(super) const fn stamp(&self) -> (u64, u64) {
+        (self.changes, self.label_changes)
+    }
+
+    /// Why the pod that was placed last goes nowhere, and whether other pods have to do with it, if
+    /// that was said to a pod that is alike.
+    pub(crate) fn known_failure(&self) -> Option<(String, bool)> {
+        self.answers.known_failure()
+    }
+
+    /// Keeps that for pods that are alike.
+    pub(crate) fn keep_failure(&mut self, message: &str, on_pods: bool) {
+        self.answers.keep_failure(message, on_pods);
+    }
+
     pub(super) fn read(&self, pod: &Pod) -> Result<PodInfo, SchedulingError> {
-        read(pod, self.config.release, self.last.as_deref())
+        let release = self.config.release;
+        if let Some(last) = self.last.as_deref().filter(|last| last.needs.are_of(pod)) {
+            return read(pod, release, Some((&last.group, &last.needs)));
+        }
+        let owner = pod.metadata.controller().map(|owner| {
+            let key = pod.key();
+            (key.namespace().to_string(), owner.kind.clone(), owner.name.clone())
+        });
+        let mut known = owner.iter().flat_map(|owner| self.groups.needs_of_owner(owner));
+        read(pod, release, known.find(|(_, needs)| needs.are_of(pod)))
     }
 }
 
@@ -596,7 +645,7 @@ pub(super) const PREEMPTION_BY_SCHEDULER: &str = "PreemptionByScheduler";
 fn read(
     pod: &Pod,
     release: KubernetesRelease,
-    alike: Option<&PodInfo>,
+    alike: Option<(&Arc<PodGroup>, &Arc<PodNeeds>)>,
 ) -> Result<PodInfo, SchedulingError> {
     PodInfo::of(pod, release, alike)
         .map_err(|error| SchedulingError { object: format!("pod {}", pod.key()), error })

@@ -6,6 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::MAX_NODE_SCORE;
+use super::alike::LabelValues;
 use super::arithmetic::{ln, round};
 use super::filters::{Change, matches_node_affinity, untolerated_taint};
 use super::groups::{CountByPlace, PodGroup};
@@ -118,6 +119,18 @@ impl Constraint {
         self.on_nodes.get(&node.place).copied().unwrap_or_default()
     }
 
+    /// How many pods are counted on each node, by its place: found faster where many are asked for.
+    fn by_place(&self) -> Vec<i64> {
+        let places = self.on_nodes.keys().next_back().map_or(0, |last| last + 1);
+        let mut counts = alloc::vec![0; places];
+        for (place, pods) in &self.on_nodes {
+            if let Some(count) = counts.get_mut(*place) {
+                *count = *pods;
+            }
+        }
+        counts
+    }
+
     /// Mirrors `matchNodeInclusionPolicies`.
     fn includes(&self, snapshot: &Snapshot, pod: &PodInfo, node: &NodeInfo) -> bool {
         (!self.honors_node_affinity || matches_node_affinity(pod, node))
@@ -205,6 +218,11 @@ fn label<'a>(node: &'a NodeInfo, key: &str) -> &'a str {
 }
 
 impl SpreadState {
+    /// Whether no constraint must hold.
+    pub(super) fn is_empty(&self) -> bool {
+        self.domains.is_empty()
+    }
+
     pub(super) fn new(snapshot: &Snapshot, pod: &PodInfo) -> Self {
         let constraints = constraints(snapshot, pod, &WhenUnsatisfiable::DoNotSchedule);
         if constraints.is_empty() {
@@ -302,7 +320,12 @@ pub(super) struct SpreadScores {
 }
 
 /// Mirrors `podtopologyspread.PreScore`, `Score` and `NormalizeScore`.
-pub(super) fn scores(snapshot: &Snapshot, pod: &PodInfo, feasible: &[&NodeInfo]) -> SpreadScores {
+pub(super) fn scores(
+    snapshot: &Snapshot,
+    pod: &PodInfo,
+    feasible: &[&NodeInfo],
+    labels: &mut LabelValues,
+) -> SpreadScores {
     let release = snapshot.config.release;
     let mut constraints = constraints(snapshot, pod, &WhenUnsatisfiable::ScheduleAnyway);
     let own = !pod.fields.topology_spread.is_empty();
@@ -313,31 +336,35 @@ pub(super) fn scores(snapshot: &Snapshot, pod: &PodInfo, feasible: &[&NodeInfo])
         let none = || feasible.iter().map(|_| 0).collect();
         return SpreadScores { raw: none(), normalised: none() };
     }
+    let columns: Vec<_> = constraints.iter().map(|it| labels.of(snapshot, &it.key)).collect();
+    let has_all_keys = |node: &NodeInfo| columns.iter().all(|column| column.of(node).is_some());
     // Nodes without the labels are left out.
     let require_all = own || !release.default_spread_scores_all_nodes();
     let ignored: Vec<bool> =
-        feasible.iter().map(|node| require_all && !has_all_keys(&constraints, node)).collect();
+        feasible.iter().map(|node| require_all && !has_all_keys(node)).collect();
     let mut raw = alloc::vec![0.0; feasible.len()];
     let weighs = release.weighs_spread_scores();
-    for constraint in &constraints {
-        let mut counts: BTreeMap<&str, i64> = BTreeMap::new();
+    for (constraint, column) in constraints.iter().zip(&columns) {
         let by_host = weighs && constraint.key == HOSTNAME;
+        // By the number of the value; `None` where no node that fits has it.
+        let values = if by_host { 0 } else { column.values };
+        let mut counts: Vec<Option<i64>> = alloc::vec![None; values];
         let scored = || feasible.iter().zip(&ignored).filter(|(_, ignored)| !**ignored);
         let size = if by_host {
             scored().count()
         } else {
             for (node, _) in scored() {
-                if let Some(value) = node.labels.get(&constraint.key) {
-                    counts.entry(value).or_default();
+                if let Some(count) = column.of(node).and_then(|value| counts.get_mut(value)) {
+                    count.get_or_insert_default();
                 }
             }
-            counts.len()
+            counts.iter().flatten().count()
         };
         if !by_host {
             for (node, pods) in snapshot.nodes_at(&constraint.on_nodes) {
-                if let Some(value) = node.labels.get(&constraint.key)
-                    && let Some(count) = counts.get_mut(value.as_str())
-                    && (!require_all || has_all_keys(&constraints, node))
+                if let Some(value) = column.of(node)
+                    && let Some(Some(count)) = counts.get_mut(value)
+                    && (!require_all || has_all_keys(node))
                     && constraint.includes(snapshot, pod, node)
                 {
                     *count += pods;
@@ -345,14 +372,13 @@ pub(super) fn scores(snapshot: &Snapshot, pod: &PodInfo, feasible: &[&NodeInfo])
             }
         }
         let weight = ln(size as f64 + 2.0);
+        let on_host = if by_host { constraint.by_place() } else { Vec::new() };
         for ((node, score), ignored) in feasible.iter().zip(&mut raw).zip(&ignored) {
-            let Some(value) = node.labels.get(&constraint.key).filter(|_| !ignored) else {
-                continue;
-            };
+            let Some(value) = column.of(node).filter(|_| !ignored) else { continue };
             let count = if by_host {
-                constraint.count(node)
+                on_host.get(node.place).copied().unwrap_or_default()
             } else {
-                counts.get(value.as_str()).copied().unwrap_or_default()
+                counts.get(value).copied().flatten().unwrap_or_default()
             };
             *score += match weighs {
                 true => count as f64 * weight + (constraint.max_skew - 1) as f64,
