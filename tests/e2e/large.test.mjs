@@ -1,7 +1,11 @@
-// A large cluster: 600 nodes with 20 pods each.
+// A large cluster: 600 nodes with 20 pods each, without owners and of Deployments.
 
 import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
+import { largeClusterText } from "../large-cluster.mjs";
 import { playgroundTest } from "./support/browser.mjs";
 import {
   evictions,
@@ -153,5 +157,56 @@ playgroundTest(
     await page.getByTestId("events-open").click();
     await page.getByLabel("Filter events").fill("web-123-7");
     assert.deepEqual(await evictions(page), [["5m0s", "shop/web-123-7"]]);
+  },
+);
+
+/** How long a step may take on a slow machine with other work, in milliseconds. */
+const PATIENCE = 120_000;
+
+playgroundTest(
+  "12,000 pods of 400 Deployments: put in place with a bar, and replaced when a zone is lost",
+  { sample: true },
+  async ({ page }) => {
+    page.setDefaultTimeout(PATIENCE);
+    const folder = await mkdtemp(join(tmpdir(), "taintlab-"));
+    const file = join(folder, "large.json");
+    const size = { nodes: NODES, pods: NODES * PODS, deployments: 400 };
+    await writeFile(file, largeClusterText(size));
+    await ready(page);
+    await page.getByTestId("import").click();
+    // By its name: a text of 12 MB takes long through the line to the browser.
+    await page.getByTestId("import-file").setInputFiles(file);
+    await page.getByTestId("found").getByText(`${NODES * PODS} pods`).waitFor();
+    await rm(folder, { recursive: true });
+    // Noted in the page, where no frame is missed.
+    await page.evaluate(() => {
+      globalThis.counted = false;
+      const told = /Putting the cluster in place: \d+ of \d+ pods/;
+      const look = () => {
+        globalThis.counted ||= told.test(document.body.textContent);
+      };
+      const all = { subtree: true, childList: true, characterData: true };
+      new MutationObserver(look).observe(document.body, all);
+    });
+    await page.getByTestId("import-replace").click();
+    await page.getByTestId("dialog").waitFor({ state: "detached" });
+    assert.ok(await page.evaluate(() => globalThis.counted), "it is said how many are in place");
+
+    await selectZone(page, "zone-0");
+    await page.getByRole("button", { name: "Cut the zone's network" }).click();
+    await page.getByRole("button", { name: "Restore the zone's network" }).waitFor();
+    const before = performance.now();
+    await page.getByTestId("speed").selectOption("max");
+    await page.getByRole("button", { name: "Play" }).click();
+    // It stops by itself when nothing more is due.
+    await page.getByRole("button", { name: "Play" }).waitFor();
+    console.log(`the outage of a zone took ${Math.round(performance.now() - before)} ms`);
+    const lost = (NODES * PODS) / ZONES.length;
+    const states = await legend(page);
+    assert.equal(states.stay, NODES * PODS, "as many as the Deployments want");
+    assert.equal(states["stuck Terminating"], lost, "their kubelets do not confirm it");
+    for (const state of ["counting down", "pending", "unschedulable", "starting"]) {
+      assert.equal(states[state] ?? 0, 0, `${state}: ${JSON.stringify(states)}`);
+    }
   },
 );
