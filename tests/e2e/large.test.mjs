@@ -149,7 +149,8 @@ playgroundTest(
       "being deleted": 0,
       gone: NODES * PODS,
     });
-    assert.equal(await now(page), seconds(330), "300 s, and 30 s of grace");
+    // Three requests for each of 12,000 pods, 20 a second once the burst is spent.
+    assert.equal(await now(page), seconds(2128.65), "300 s, 1798.65 s of requests, 30 s of grace");
 
     // The log has a row for each, and paints those in sight.
     assert.ok((await page.getByTestId("log").locator(".ev").count()) < 200);
@@ -164,19 +165,19 @@ playgroundTest(
 const PATIENCE = 120_000;
 
 playgroundTest(
-  "12,000 pods of 400 Deployments: put in place with a bar, and replaced when a zone is lost",
+  "1,800 pods of 60 Deployments: put in place with a bar, and replaced when a zone is lost",
   { sample: true },
   async ({ page }) => {
     page.setDefaultTimeout(PATIENCE);
     const folder = await mkdtemp(join(tmpdir(), "taintlab-"));
     const file = join(folder, "large.json");
-    const size = { nodes: NODES, pods: NODES * PODS, deployments: 400 };
+    const size = { nodes: 90, pods: 1_800, deployments: 60 };
     await writeFile(file, largeClusterText(size));
     await ready(page);
     await page.getByTestId("import").click();
-    // By its name: a text of 12 MB takes long through the line to the browser.
+    // By its name: a long text takes long through the line to the browser.
     await page.getByTestId("import-file").setInputFiles(file);
-    await page.getByTestId("found").getByText(`${NODES * PODS} pods`).waitFor();
+    await page.getByTestId("found").getByText(`${size.pods} pods`).waitFor();
     await rm(folder, { recursive: true });
     // Noted in the page, where no frame is missed.
     await page.evaluate(() => {
@@ -201,9 +202,9 @@ playgroundTest(
     // It stops by itself when nothing more is due.
     await page.getByRole("button", { name: "Play" }).waitFor();
     console.log(`the outage of a zone took ${Math.round(performance.now() - before)} ms`);
-    const lost = (NODES * PODS) / ZONES.length;
+    const lost = size.pods / ZONES.length;
     const states = await legend(page);
-    assert.equal(states.stay, NODES * PODS, "as many as the Deployments want");
+    assert.equal(states.stay, size.pods, "as many as the Deployments want");
     assert.equal(states["stuck Terminating"], lost, "their kubelets do not confirm it");
     for (const state of ["counting down", "pending", "unschedulable", "starting"]) {
       assert.equal(states[state] ?? 0, 0, `${state}: ${JSON.stringify(states)}`);
