@@ -38,6 +38,8 @@ struct Build {
     opt_level: &'static str,
     /// Crates for which it is another one.
     faster: &'static [(&'static str, &'static str)],
+    /// What wasm-opt does.
+    optimise: &'static [&'static str],
 }
 
 const BUILDS: [Build; 2] = [
@@ -55,6 +57,9 @@ const BUILDS: [Build; 2] = [
             ("hashbrown", "3"),
             ("memchr", "3"),
         ],
+        // index.html asks for the same. Not `-Oz`, which takes twice the time for a wasm that is 2 %
+        // smaller as it is and 2 % larger once it is compressed.
+        optimise: &["-O1", "--shrink-level=1", "--reorder-functions"],
     },
     // Not "z", at which a question takes a quarter more time, for a hundredth fewer bytes. Not for
     // speed alone: all of the engine would be compiled for half a minute more, of which a twentieth
@@ -65,6 +70,8 @@ const BUILDS: [Build; 2] = [
         features: "",
         opt_level: "\"s\"",
         faster: &[],
+        // Of so little it is smaller in both ways.
+        optimise: &["-Oz"],
     },
 ];
 
@@ -147,9 +154,6 @@ pub(crate) fn element_script(workspace: &Workspace, to: &Path) -> Result<()> {
 const BOUNDARY: &str = "npm/src/boundary.js";
 /// Its modules, one for each environment; what is written into them stands behind an `@`.
 const ENTRIES: &str = "npm/entries";
-/// What wasm-opt does; index.html asks for the same. Not `-Oz`, which takes twice the time for a
-/// wasm that is 2 % smaller as it is and 2 % larger once it is compressed.
-const OPTIMISE: [&str; 3] = ["-O1", "--shrink-level=1", "--reorder-functions"];
 /// So that the boundary can put the stack back; see there.
 const STACK_POINTER: &str = "link-arg=--export=__stack_pointer";
 
@@ -189,7 +193,7 @@ fn build_one(workspace: &Workspace, to: &Path, build: &Build) -> Result<()> {
     // The same for every environment: only the code around it differs.
     let built = work.join("web/taintlab_bg.wasm");
     let mut optimise = workspace.command("wasm-opt");
-    optimise.args(OPTIMISE).args(pins::WASM_FEATURES).arg(&built);
+    optimise.args(build.optimise).args(pins::WASM_FEATURES).arg(&built);
     workspace::run(optimise.arg("-o").arg(to.join("taintlab_bg.wasm")))?;
     let exports = Exports::of(&fs::read_to_string(work.join("web/taintlab.js"))?);
     if exports.functions.is_empty() {
@@ -265,10 +269,7 @@ fn write_entries(
     fs::write(&generated, with_own_fields(&fs::read_to_string(&generated)?))?;
     let public = work.join("web/public.js");
     fs::write(&public, template("public.work.js")? + &exports.guarded())?;
-    let mut glue = esm.to_vec();
-    // What wasm-bindgen says of a wrong object names its class.
-    glue.extend(exports.classes.is_empty().then_some("--minify-identifiers"));
-    minify(workspace, &public, &to.join("glue.js"), &glue)?;
+    minify(workspace, &public, &to.join("glue.js"), &esm)?;
 
     let list = exports.names().collect::<Vec<_>>().join(", ");
     let write = |template_name: &str, name: &str| {
