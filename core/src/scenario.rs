@@ -38,6 +38,7 @@ use crate::controllers::descheduler::DeschedulerSettings;
 use crate::event::Event;
 use crate::kubelet::heartbeat::KubeletSettings;
 use crate::kubelet::{ConfigError as KubeletError, KubeletConfiguration};
+use crate::order::Ordered;
 use crate::release::KubernetesRelease;
 use crate::simulator::{
     ConfigError, DEFAULT_START_UP_TIME, HealthPassTime, InitialState, InitialVolumes, Simulator,
@@ -205,7 +206,8 @@ fn flag_values<'de, D: Deserializer<'de>>(
         Value::Bool(on) => Ok((name, on.to_string())),
         _ => Err(de::Error::custom(alloc::format!("the value of --{name} must be a text"))),
     };
-    values.into_iter().map(text).collect()
+    let values = values.into_iter().map(text).collect::<Result<Vec<_>, _>>()?;
+    Ok(values.into_iter().ordered_map())
 }
 
 /// What is there at the beginning.

@@ -237,8 +237,9 @@ impl DisruptionController {
         let namespace = budget.key();
         let scale =
             |owner: Option<&OwnerReference>| scale_of(cluster, namespace.namespace(), owner?).ok();
-        let scales: Option<BTreeMap<WorkloadKey, i64>> = covered.owners().map(scale).collect();
+        let scales: Option<Vec<(WorkloadKey, i64)>> = covered.owners().map(scale).collect();
         if let Some(scales) = scales {
+            let scales = scales.into_iter().ordered_map();
             return Ok(scales.into_values().fold(0, i64::saturating_add));
         }
         // The first pod whose scale is not known is named.

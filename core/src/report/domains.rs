@@ -327,7 +327,7 @@ fn rooms(simulator: &Simulator) -> BTreeMap<&NodeName, Room> {
         }
         (name, room)
     });
-    each.collect()
+    each.ordered_map()
 }
 
 /// What a node that takes pods has.

@@ -437,7 +437,7 @@ impl Recorder {
         let mut recorder = Self {
             settled: settled.clone(),
             at,
-            nodes: nodes.iter().cloned().collect(),
+            nodes: nodes.iter().cloned().ordered_set(),
             down_until,
             down: BTreeMap::new(),
             tracks: BTreeMap::new(),

@@ -13,6 +13,7 @@ use crate::eviction_timeline::taint_order::ZoneQueue;
 use crate::eviction_timeline::time_budget::{
     Eviction, EvictionRange, Moment, OpenPhases, TimeBudget, TokenRange,
 };
+use crate::order::Ordered;
 use crate::protocol::zone::{ZoneKey, ZoneState};
 use crate::time::{Timestamp, format_duration};
 
@@ -242,7 +243,7 @@ fn turns(simulator: &Simulator) -> BTreeMap<NodeName, (Moment, Moment)> {
         let (first, last) = queued.earliest_at.zip(queued.latest_at)?;
         (queued.tied > 1).then(|| (queued.node, (first.into(), last.into())))
     });
-    turns.collect()
+    turns.ordered_map()
 }
 
 /// A node that is tainted from now on: how it leaves its queue, when it is queued in the
