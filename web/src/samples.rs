@@ -142,6 +142,19 @@ pub(crate) fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
     SUBJECTS.iter().flat_map(|(_, files)| files.iter().copied())
 }
 
+/// One of them, by name.
+///
+/// # Errors
+/// There is none of that name.
+pub(crate) fn read(name: &str) -> Result<Scenario, String> {
+    let text = all().find(|(known, _)| *known == name).map(|(_, text)| text);
+    let text = text.ok_or_else(|| format!("there is no example `{name}`"))?;
+    let mut load = |file: &str| Err(format!("an example has no file such as `{file}`"));
+    let read = read_scenario(text, name, &Limits::default(), &mut load);
+    let why = || read.diagnostics.first().map(ToString::to_string).unwrap_or_default();
+    read.scenario.ok_or_else(why)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -160,17 +173,4 @@ mod tests {
         let listed: BTreeSet<String> = all().map(|(name, _)| format!("{name}.yaml")).collect();
         assert_eq!(listed, files);
     }
-}
-
-/// One of them, by name.
-///
-/// # Errors
-/// There is none of that name.
-pub(crate) fn read(name: &str) -> Result<Scenario, String> {
-    let text = all().find(|(known, _)| *known == name).map(|(_, text)| text);
-    let text = text.ok_or_else(|| format!("there is no example `{name}`"))?;
-    let mut load = |file: &str| Err(format!("an example has no file such as `{file}`"));
-    let read = read_scenario(text, name, &Limits::default(), &mut load);
-    let why = || read.diagnostics.first().map(ToString::to_string).unwrap_or_default();
-    read.scenario.ok_or_else(why)
 }
