@@ -310,7 +310,7 @@ pub struct Outline {
     pub short_already: Vec<Shortfall>,
     /// Of the nodes of one zone that fail together, how much later than the first one the last one
     /// is tainted: the most of all domains, at the rate of a zone that is not partially disrupted.
-    /// Which of them is the first is free upstream.
+    /// Their order is free upstream.
     #[serde(default, skip_serializing_if = "is_default")]
     pub taint_spread: Millis,
     /// What can fail.

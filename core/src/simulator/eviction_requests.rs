@@ -15,19 +15,19 @@ pub(super) struct EvictionRequests {
     /// The controller's own client since 1.29. To 1.28 it shares that of the node lifecycle
     /// controller, which it is a part of.
     client: Option<Client>,
-    /// What is sent when its next token is there, and how many more tokens it takes.
+    /// Requests by the moment of their next token, with the number of tokens they still need.
     waiting: TimerQueue<(TaintEvictionAction, u8)>,
 }
 
-/// What the controller wants done next.
+/// The controller's next request.
 pub(super) enum Next {
-    /// Now.
+    /// Its tokens are there.
     Act(TaintEvictionAction),
     /// The requests about this pod wait.
     Waits(PodKey),
 }
 
-/// How many requests an action is.
+/// The number of requests of an action.
 const fn cost(action: &TaintEvictionAction) -> u8 {
     match action {
         // GET and PATCH.
@@ -46,7 +46,7 @@ impl EvictionRequests {
         Self { client, waiting: TimerQueue::default() }
     }
 
-    /// When the next request is sent that waits.
+    /// The moment at which the next waiting request is sent.
     pub(super) fn next_timer(&self) -> Option<TimerId> {
         self.waiting.next()
     }

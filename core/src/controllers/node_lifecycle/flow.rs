@@ -147,7 +147,7 @@ impl Client {
     }
 }
 
-/// How many requests an action is.
+/// The number of requests of an action.
 const fn cost(action: &NodeLifecycleAction) -> u8 {
     let reads_first = matches!(
         action,

@@ -44,9 +44,9 @@ pub(super) struct KnownAnswers {
 #[derive(Debug)]
 struct Failure {
     needs: Arc<PodNeeds>,
-    /// When: see [`Snapshot::stamp`].
+    /// The state of the nodes at that moment: see [`Snapshot::stamp`].
     at: (u64, u64),
-    /// What was said of it, and whether other pods have to do with it.
+    /// The message, and whether other pods have to do with it.
     said: Option<(String, bool)>,
 }
 
@@ -94,7 +94,7 @@ impl KnownAnswers {
         self.failures.push(Failure { needs, at, said: None });
     }
 
-    /// What was said of pods that are like the one placed last, if it fits nowhere.
+    /// The message for pods like the one placed last, if it fits nowhere.
     pub(super) fn known_failure(&self) -> Option<(String, bool)> {
         self.failures.get(self.failed?)?.said.clone()
     }
@@ -131,7 +131,7 @@ pub(super) fn answer_of(
 /// The values of some labels of all nodes as numbers, which are compared faster than texts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LabelValues {
-    /// Which labels the nodes had: see [`Snapshot::label_changes`].
+    /// The version of the nodes' labels: see [`Snapshot::label_changes`].
     changes: u64,
     columns: BTreeMap<String, Arc<LabelColumn>>,
 }

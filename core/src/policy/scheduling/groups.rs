@@ -50,7 +50,7 @@ pub(super) type CountByPlace = BTreeMap<usize, i64>;
 #[derive(Clone, Debug)]
 struct Members {
     nodes: Arc<CountByPlace>,
-    /// What the first of them needs: others need the same, or a few things else.
+    /// The needs of the first pod; those of the others are the same or differ a little.
     needs: Arc<PodNeeds>,
 }
 
