@@ -123,6 +123,10 @@ playgroundTest("cells by keyboard: arrows, Enter into the inspector, back", asyn
         label,
       ),
     );
+  // Keys reach a cell once the zones know how wide they are.
+  for (const cells of await page.getByTestId("cells").all()) {
+    await cells.getByTestId("cell").waitFor();
+  }
   await page.keyboard.press("Escape");
   await focused(/^a$|zone a/);
   await page.keyboard.press("ArrowDown");
