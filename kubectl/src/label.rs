@@ -84,8 +84,8 @@ fn pairs_of(object: &Object, what: &str) -> Pairs {
         return object.labels().into_owned();
     }
     match object {
-        Object::Node(node) => node.metadata.annotations.clone(),
-        Object::Pod(pod) => pod.metadata.annotations.clone(),
+        Object::Node(node) => BTreeMap::clone(&node.metadata.annotations),
+        Object::Pod(pod) => BTreeMap::clone(&pod.metadata.annotations),
         Object::Other(_, value) => {
             crate::objects::string_map(value.pointer("/metadata/annotations"))
         }
@@ -148,12 +148,12 @@ fn command(object: &Object, what: &str, pairs: Pairs) -> Result<Command, Failure
         }
         Object::Node(node) => {
             let mut node = Arc::unwrap_or_clone(node.clone());
-            node.metadata.annotations = pairs;
+            node.metadata.annotations = pairs.into();
             Ok(Command::UpdateNode(node))
         }
         Object::Pod(pod) => {
             let mut pod = Arc::unwrap_or_clone(pod.clone());
-            pod.metadata.annotations = pairs;
+            pod.metadata.annotations = pairs.into();
             Ok(Command::UpdatePod(pod))
         }
         Object::Other(_, value) => {

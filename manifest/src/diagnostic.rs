@@ -284,6 +284,12 @@ impl<'f> Diagnostics<'f> {
     }
 }
 
+/// Which letters a name has, a bit each.
+fn letters(name: &str) -> u32 {
+    let letters = name.bytes().filter(u8::is_ascii_alphabetic);
+    letters.fold(0, |bits, letter| bits | 1 << (letter.to_ascii_lowercase() - b'a'))
+}
+
 /// The candidate that `name` was probably meant to be.
 pub(crate) fn did_you_mean<'c>(name: &str, candidates: &[&'c str]) -> Option<&'c str> {
     // Hostile names could be long, and the distance takes the product of the lengths.
@@ -299,6 +305,10 @@ pub(crate) fn did_you_mean<'c>(name: &str, candidates: &[&'c str]) -> Option<&'c
         let most = candidate.len().div_ceil(4).min(3);
         // Nearly all names differ in their length already; two more may be `-` and `_`.
         if candidate.len().abs_diff(name.len()) > most + 2 {
+            return None;
+        }
+        // One edit removes at most one letter from those that both have, and adds at most one.
+        if (letters(candidate) ^ letters(name)).count_ones() > 2 * u32::try_from(most).ok()? {
             return None;
         }
         let distance = strsim::osa_distance(&simple(name), &simple(candidate));

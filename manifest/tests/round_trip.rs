@@ -189,8 +189,8 @@ prop_compose! {
         all.into_iter().enumerate().map(|(i, (labels, annotations, taints, flag, a, b, c, uid))| {
             let mut node = Node::default();
             node.metadata.name = format!("{i}");
-            node.metadata.labels = labels;
-            node.metadata.annotations = annotations;
+            node.metadata.labels = labels.into();
+            node.metadata.annotations = annotations.into();
             node.metadata.uid = uid;
             node.metadata.other = a.into();
             node.spec.unschedulable = flag;
@@ -215,7 +215,7 @@ prop_compose! {
             let mut pod = Pod::default();
             pod.metadata.name = format!("p{i}");
             pod.metadata.namespace = if i == 1 { "no".into() } else { "default".into() };
-            pod.metadata.annotations = annotations;
+            pod.metadata.annotations = annotations.into();
             pod.spec.tolerations = tolerations.into_iter().map(|(key, value, seconds)| Toleration {
                 key,
                 operator: TolerationOperator::Equal,

@@ -402,7 +402,7 @@ impl Model {
             Command::UpdatePod(pod) => self.update_pod(pod)?,
             Command::SetTolerations { pod, tolerations } => {
                 let mut new = self.pod(pod.as_str()).ok_or(Refused)?.clone();
-                new.spec.tolerations.clone_from(tolerations);
+                new.spec.tolerations = tolerations.clone().into();
                 self.update_pod(&new)?;
             }
             Command::BindPod { pod, node } => {

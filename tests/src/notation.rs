@@ -104,7 +104,7 @@ pub fn pod(key: &PodKey, node: &str, tolerations: Vec<Toleration>) -> Pod {
     pod.metadata.namespace = key.namespace().into();
     pod.metadata.name = key.name().into();
     pod.spec.node_name = node.into();
-    pod.spec.tolerations = tolerations;
+    pod.spec.tolerations = tolerations.into();
     pod
 }
 

@@ -5,8 +5,6 @@ use alloc::sync::Arc;
 use core::fmt;
 use core::marker::PhantomData;
 
-use foldhash::fast::FixedState;
-use hashbrown::HashSet;
 use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
@@ -78,24 +76,6 @@ impl Fields {
 impl From<Map<String, Value>> for Fields {
     fn from(map: Map<String, Value>) -> Self {
         Self((!map.is_empty()).then(|| Arc::new(map)))
-    }
-}
-
-/// Lets objects that say the same share it: of thousands of pods of one template, the containers
-/// are in memory once.
-#[derive(Debug, Default)]
-pub struct FieldsPool(HashSet<Fields, FixedState>);
-
-impl FieldsPool {
-    /// Replaces fields by equal ones that were given before, if there are any.
-    pub fn share(&mut self, fields: &mut Fields) {
-        if fields.is_empty() {
-            return;
-        }
-        match self.0.get(fields) {
-            Some(known) => fields.clone_from(known),
-            None => _ = self.0.insert(fields.clone()),
-        }
     }
 }
 

@@ -1,12 +1,11 @@
 //! `ObjectMeta` and its parts.
 
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ObjectMetaFields, OwnerReferenceFields, is_default, nullable};
+use super::{Labels, ObjectMetaFields, OwnerReferenceFields, Shared, is_default, nullable};
 use crate::time::Time;
 
 /// `metav1.ObjectMeta`: what every Kubernetes object carries.
@@ -26,10 +25,12 @@ pub struct ObjectMeta {
     pub uid: String,
     /// Labels.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
-    pub labels: BTreeMap<String, String>,
+    #[cfg_attr(feature = "typescript", tsify(type = "Record<string, string>"))]
+    pub labels: Labels,
     /// Annotations.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
-    pub annotations: BTreeMap<String, String>,
+    #[cfg_attr(feature = "typescript", tsify(type = "Record<string, string>"))]
+    pub annotations: Labels,
     /// When the API server stored the object first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub creation_timestamp: Option<Time>,
@@ -42,14 +43,15 @@ pub struct ObjectMeta {
     pub deletion_grace_period_seconds: Option<i64>,
     /// Who made this object, for example the ReplicaSet of a pod.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
-    pub owner_references: Vec<OwnerReference>,
+    #[cfg_attr(feature = "typescript", tsify(type = "OwnerReference[]"))]
+    pub owner_references: Shared<Vec<OwnerReference>>,
     /// Everything else.
     #[serde(flatten)]
     pub other: ObjectMetaFields,
 }
 
 /// `metav1.OwnerReference`: an object that owns this one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default)]

@@ -18,6 +18,7 @@ mod quantity;
 mod requests;
 mod resources;
 mod scheduling;
+mod shared;
 mod start_up_time;
 mod taint;
 mod toleration;
@@ -29,9 +30,9 @@ pub use cron_job::{CronJob, CronJobSpec, JobTemplate};
 pub(crate) use defaults::default_host_ports;
 pub use defaults::{default_claim, default_persistent_volume, default_pod, default_storage_class};
 pub use fields::{
-    ApiVersion, Fields, FieldsPool, Kind, NoOtherFields, NodeSpecFields, NodeStatusFields,
-    ObjectMetaFields, OwnerReferenceFields, PodConditionFields, PodSpecFields, PodStatusFields,
-    TypeName, WorkloadFields, WorkloadSpecFields,
+    ApiVersion, Fields, Kind, NoOtherFields, NodeSpecFields, NodeStatusFields, ObjectMetaFields,
+    OwnerReferenceFields, PodConditionFields, PodSpecFields, PodStatusFields, TypeName,
+    WorkloadFields, WorkloadSpecFields,
 };
 pub use keys::{NodeName, PodKey};
 pub use lease::{Lease, LeaseKind, LeaseSpec};
@@ -55,6 +56,7 @@ pub use scheduling::{
     Requirement, SchedulingFields, SelectorOperator, TopologySpread, Weighted, WhenUnsatisfiable,
     claim_names, container_images,
 };
+pub use shared::{Collection, Labels, Shared, SharedPool};
 pub use taint::{Taint, TaintEffect, well_known};
 pub use toleration::{Toleration, TolerationOperator};
 pub use volume::{

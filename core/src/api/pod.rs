@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    ApiVersion, ConditionStatus, FieldsPool, Kind, NoOtherFields, ObjectMeta, PodConditionFields,
-    PodKey, PodSpecFields, PodStatusFields, Toleration, TypeName, is_default, nullable,
+    ApiVersion, ConditionStatus, Kind, NoOtherFields, ObjectMeta, PodConditionFields, PodKey,
+    PodSpecFields, PodStatusFields, Shared, SharedPool, Toleration, TypeName, is_default, nullable,
     string_enum,
 };
 use crate::time::Time;
@@ -56,11 +56,16 @@ impl Pod {
         PodKey::new(&self.metadata.namespace, &self.metadata.name)
     }
 
-    /// Shares with other pods what the engine does not read of it, as far as it is equal.
-    pub fn share_fields(&mut self, pool: &mut FieldsPool) {
-        for fields in [&mut self.metadata.other, &mut self.spec.other, &mut self.status.other] {
-            pool.share(fields);
+    /// Shares with other pods the parts that are equal.
+    pub fn share_parts(&mut self, pool: &mut SharedPool) {
+        let Self { metadata, spec, status, .. } = self;
+        for fields in [&mut metadata.other, &mut spec.other, &mut status.other] {
+            pool.fields(fields);
         }
+        pool.labels(&mut metadata.labels);
+        pool.labels(&mut metadata.annotations);
+        pool.owners(&mut metadata.owner_references);
+        pool.tolerations(&mut spec.tolerations);
     }
 
     /// Whether the pod was deleted gracefully and is still there.
@@ -200,7 +205,8 @@ pub struct PodSpec {
     pub node_name: String,
     /// The tolerations; their order matters: the first that tolerates a taint is the one used.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
-    pub tolerations: Vec<Toleration>,
+    #[cfg_attr(feature = "typescript-all", tsify(type = "Toleration[]"))]
+    pub tolerations: Shared<Vec<Toleration>>,
     /// Seconds between a graceful delete and the end; the API server's default is 30.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub termination_grace_period_seconds: Option<i64>,

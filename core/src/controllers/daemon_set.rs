@@ -18,8 +18,8 @@ use super::workload::{
 };
 use super::{Context, names};
 use crate::api::{
-    DaemonSetStatus, LabelSelector, Node, NodeName, Pod, PodKey, PodPhase, SchedulingFields, Taint,
-    TaintEffect, Toleration, Workload, WorkloadKey, WorkloadKind,
+    DaemonSetStatus, LabelSelector, Node, NodeName, Pod, PodKey, PodPhase, SchedulingFields,
+    Shared, Taint, TaintEffect, Toleration, Workload, WorkloadKey, WorkloadKind,
 };
 use crate::cluster::{Change, Cluster};
 use crate::order::Order;
@@ -81,7 +81,7 @@ struct Target {
     /// Which pods it claims; all that name it, if nobody gave the object.
     selector: Option<LabelSelector>,
     node_name: String,
-    tolerations: Vec<Toleration>,
+    tolerations: Shared<Vec<Toleration>>,
     fields: Option<SchedulingFields>,
 }
 

@@ -363,13 +363,12 @@ fn out_of_service_pods(cluster: &Cluster, release: KubernetesRelease, name: &str
         return Vec::new();
     }
     let Some(node) = cluster.get_node(name) else { return Vec::new() };
-    let ready = node.condition("Ready");
-    let ready = ready.is_some_and(|ready| ready.status == ConditionStatus::True);
     let marked = node.spec.taints.iter().any(|taint| {
         taint.key == OUT_OF_SERVICE
             && matches!(taint.effect, TaintEffect::NoExecute | TaintEffect::NoSchedule)
     });
-    if ready || !marked {
+    let is_ready = || node.condition("Ready").is_some_and(|it| it.status == ConditionStatus::True);
+    if !marked || is_ready() {
         return Vec::new();
     }
     let pods = cluster.pods_of(name).filter(|(_, pod)| pod.is_terminating());

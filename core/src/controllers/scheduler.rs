@@ -493,10 +493,10 @@ impl Scheduler {
     }
 
     /// Of nodes that are equally good the one that is preferred, or the first.
-    fn choose(&mut self, cluster: &Cluster, pod: &Pod, best: &[String]) -> Option<String> {
+    fn choose(&mut self, cluster: &Cluster, pod: &Pod, best: &[Arc<str>]) -> Option<String> {
         let first = best.first()?;
         if self.placements.is_empty() {
-            return Some(first.clone());
+            return Some(first.to_string());
         }
         let owner = pod.metadata.controller_key();
         let workload = owner.as_ref().and_then(|owner| cluster.get_workload(owner));
@@ -504,13 +504,14 @@ impl Scheduler {
         let names = [Some(pod.key()), top.map(|top| top.name), owner.map(|owner| owner.name)];
         let preferred = names.into_iter().flatten().find_map(|name| {
             let nodes = self.placements.get_mut(&name.to_string())?;
-            let at = nodes.iter().position(|node| best.iter().any(|best| node.as_str() == best))?;
+            let at =
+                nodes.iter().position(|node| best.iter().any(|best| node.as_str() == &**best))?;
             nodes.remove(at)
         });
         if preferred.is_some() && best.len() > 1 {
             self.placed_by_lot.insert(pod.metadata.uid.clone());
         }
-        Some(preferred.map_or_else(|| first.clone(), |node| node.to_string()))
+        Some(preferred.map_or_else(|| first.to_string(), |node| node.to_string()))
     }
 
     /// The next pod to be tried. Mirrors `activeQueue.pop`.

@@ -22,7 +22,7 @@ pub use restriction::{
 };
 
 use crate::api::{
-    Node, Pod, PodResources, QosClass, ResourceError, Taint, TaintEffect, Toleration,
+    Node, Pod, PodResources, QosClass, ResourceError, Shared, Taint, TaintEffect, Toleration,
     TolerationOperator, extended_resources, well_known,
 };
 use crate::policy::taints::{add_or_update_toleration, taint_exists};
@@ -195,7 +195,7 @@ pub struct PodAdmission {
     /// What was added, in the order of the plugins.
     pub additions: Vec<Addition<Toleration>>,
     /// All tolerations afterwards, in their order.
-    pub tolerations: Vec<Toleration>,
+    pub tolerations: Shared<Vec<Toleration>>,
     /// `status.qosClass`.
     pub qos_class: QosClass,
 }

@@ -31,6 +31,7 @@ mod spread;
 mod volumes;
 
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::fmt;
@@ -197,7 +198,7 @@ impl Snapshot {
                 feasible.push((verdicts.len(), node));
             }
             verdicts.push(NodeVerdict {
-                node: node.name.clone(),
+                node: String::from(&*node.name),
                 rejection,
                 scores: Vec::new(),
                 total: 0,
@@ -218,7 +219,7 @@ impl Snapshot {
                 best = Some(rank);
             }
         }
-        let node = best.map(|(_, _, Reverse(name))| name.clone());
+        let node = best.map(|(_, _, Reverse(name))| String::from(&**name));
         let (mut message, mut preemptable) = (None, Vec::new());
         if node.is_none() {
             let (text, nodes) = message::failure(&cycle, &verdicts);
@@ -232,11 +233,11 @@ impl Snapshot {
     /// only so many are looked at as upstream does by default, beginning where the last search
     /// ended, and nothing is explained. In a cluster of fewer than 100 nodes it is the same node.
     /// `next` is where the search begins, and then where it ended. All nodes of the best score are
-    /// given, the one that [`schedule`](Self::schedule) takes first.
+    /// given: first the one that [`schedule`](Self::schedule) takes, then the others in no order.
     ///
     /// # Errors
     /// A field of the pod that cannot be read.
-    pub fn place(&mut self, pod: &Pod, next: &mut usize) -> Result<Vec<String>, SchedulingError> {
+    pub fn place(&mut self, pod: &Pod, next: &mut usize) -> Result<Vec<Arc<str>>, SchedulingError> {
         let order = self.in_turn();
         let mut known = core::mem::take(&mut self.answers);
         let placed = self.place_with(pod, next, &order, &mut known);
@@ -251,7 +252,7 @@ impl Snapshot {
         next: &mut usize,
         order: &[usize],
         known: &mut KnownAnswers,
-    ) -> Result<Vec<String>, SchedulingError> {
+    ) -> Result<Vec<Arc<str>>, SchedulingError> {
         known.begin();
         let cycle = Cycle::new(self, pod)?;
         if cycle.refusal.is_some() {
@@ -314,9 +315,12 @@ impl Snapshot {
         let totals = cycle.totals(&feasible, &said, &mut known.labels);
         let most = totals.iter().max().copied();
         let best = feasible.into_iter().zip(totals).filter(|(_, total)| Some(*total) == most);
-        let mut best: Vec<_> = best.map(|(node, _)| (node.pods.len(), &node.name)).collect();
-        best.sort_unstable();
-        Ok(best.into_iter().map(|(_, name)| name.clone()).collect())
+        let mut best: Vec<&NodeInfo> = best.map(|(node, _)| node).collect();
+        let rank = |at: &usize| best.get(*at).map(|node| (node.pods.len(), &node.name));
+        if let Some(first) = (0..best.len()).min_by_key(rank) {
+            best.swap(0, first);
+        }
+        Ok(best.into_iter().map(|node| node.name.clone()).collect())
     }
 
     /// What every filter says of one node, also those that the scheduler no longer asks once one
@@ -326,7 +330,7 @@ impl Snapshot {
     /// A field of the pod that cannot be read.
     pub fn explain(&self, pod: &Pod, node: &str) -> Result<Vec<FilterVerdict>, SchedulingError> {
         let cycle = Cycle::new(self, pod)?;
-        let Some(node) = self.nodes().find(|known| known.name == node) else {
+        let Some(node) = self.nodes().find(|known| *known.name == *node) else {
             return Ok(Vec::new());
         };
         let unchanged = Change::default();

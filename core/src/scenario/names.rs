@@ -6,7 +6,11 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
 use super::Objects;
+use crate::api::ObjectMeta;
 
 /// An object whose name another one has already.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,12 +66,11 @@ impl Objects {
         let mut names = Names { objects: self, found: Vec::new() };
         names.nodes();
         names.pods();
-        let workloads = self.workloads.iter().map(|workload| workload.key().to_string());
+        let workloads = self.workloads.iter();
+        let workloads =
+            workloads.map(|workload| name_of(workload.kind.singular(), &workload.metadata));
         names.listed("workload", "workloads", workloads);
-        let budgets = self.budgets.iter().map(|budget| {
-            let namespace = namespace(&budget.metadata.namespace);
-            format!("{namespace}/{}", budget.metadata.name)
-        });
+        let budgets = self.budgets.iter().map(|budget| name_of("", &budget.metadata));
         names.listed("budget", "budgets", budgets);
         names.found.truncate(MOST);
         names.found
@@ -82,15 +85,14 @@ impl Names<'_> {
     }
 
     /// Objects that are given one by one.
-    fn listed(&mut self, kind: &str, list: &str, names: impl Iterator<Item = String>) {
-        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    fn listed<'m>(&mut self, kind: &str, list: &str, names: impl Iterator<Item = Name<'m>>) {
+        let mut seen: HashMap<Name<'m>, usize, FixedState> = HashMap::default();
         for (index, name) in names.enumerate() {
-            if let Some(first) = seen.get(&name) {
+            let first = *seen.entry(name).or_insert(index);
+            if first != index {
                 let path = |index| format!("objects.{list}[{index}]");
-                let (first, second) = (path(*first), path(index));
-                self.add(format!("the {kind} `{name}`"), first, second);
-            } else {
-                seen.insert(name, index);
+                let name: Vec<&str> = name.into_iter().filter(|part| !part.is_empty()).collect();
+                self.add(format!("the {kind} `{}`", name.join("/")), path(first), path(index));
             }
         }
     }
@@ -99,7 +101,8 @@ impl Names<'_> {
     /// they have the same name.
     fn nodes(&mut self) {
         let objects = self.objects;
-        self.listed("node", "nodes", objects.nodes.iter().map(|node| node.metadata.name.clone()));
+        let nodes = objects.nodes.iter().map(|node| ["", "", &node.metadata.name]);
+        self.listed("node", "nodes", nodes);
         let mut groups: BTreeMap<&str, usize> = BTreeMap::new();
         for (index, group) in objects.node_groups.iter().enumerate() {
             if group.count == 0 {
@@ -124,14 +127,8 @@ impl Names<'_> {
     /// The same for pods: the name of the template, the number of the node, and that of the pod.
     fn pods(&mut self) {
         let objects = self.objects;
-        self.listed(
-            "pod",
-            "pods",
-            objects
-                .pods
-                .iter()
-                .map(|pod| format!("{}/{}", namespace(&pod.metadata.namespace), pod.metadata.name)),
-        );
+        let pods = objects.pods.iter().map(|pod| name_of("", &pod.metadata));
+        self.listed("pod", "pods", pods);
         let mut groups: BTreeMap<(&str, &str), usize> = BTreeMap::new();
         for (index, group) in objects.node_groups.iter().enumerate() {
             if group.count == 0 || group.pods_per_node == 0 {
@@ -163,6 +160,13 @@ impl Names<'_> {
             }
         }
     }
+}
+
+/// A kind where names of several kinds are told apart, a namespace and a name.
+type Name<'m> = [&'m str; 3];
+
+fn name_of<'m>(kind: &'m str, metadata: &'m ObjectMeta) -> Name<'m> {
+    [kind, namespace(&metadata.namespace), &metadata.name]
 }
 
 fn of_group(index: usize) -> String {

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::{Node, Pod, is_default};
+use crate::api::{Labels, Node, Pod, is_default};
 use crate::policy::admission::default_tolerations;
 use crate::protocol::zone::{REGION_LABEL, ZONE_LABEL};
 
@@ -63,7 +63,7 @@ impl NodeGroup {
     /// The nodes.
     pub fn nodes(&self) -> impl Iterator<Item = Node> {
         let (region, zone) = self.zone.split_once('/').unwrap_or(("", &self.zone));
-        let mut labels = self.labels.clone();
+        let mut labels = Labels::from(self.labels.clone());
         for (label, value) in [(REGION_LABEL, region), (ZONE_LABEL, zone)] {
             if !value.is_empty() {
                 labels.insert(label.into(), value.into());
@@ -120,7 +120,7 @@ mod tests {
         let names: Vec<&str> = pods.iter().map(|pod| pod.metadata.name.as_str()).collect();
         assert_eq!(names, ["a-1-1", "a-1-2", "a-2-1", "a-2-2"]);
         assert_eq!(pods[3].spec.node_name, "a-2");
-        assert_eq!(pods[3].spec.tolerations, default_tolerations());
+        assert_eq!(pods[3].spec.tolerations, default_tolerations().into());
         assert_eq!(group.check(), Ok(()));
         group.count = MOST_NODES + 1;
         assert_eq!(group.check().unwrap_err(), "count: 10001 is too many; 10000 is the most");

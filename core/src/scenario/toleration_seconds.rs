@@ -35,7 +35,7 @@ impl Scenario {
 }
 
 fn set(spec: &mut PodSpec, seconds: i64) {
-    for toleration in &mut spec.tolerations {
+    for toleration in spec.tolerations.iter_mut() {
         let failed = [well_known::NOT_READY, well_known::UNREACHABLE].contains(&&*toleration.key);
         let evicts = matches!(toleration.effect, TaintEffect::NoExecute | TaintEffect::Empty);
         if failed && evicts && toleration.toleration_seconds.is_some() {

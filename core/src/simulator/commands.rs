@@ -51,7 +51,9 @@ impl Simulator {
             Command::SetUnschedulable { node, unschedulable } => writes
                 .push(self.api.change_node(&node, |node| node.spec.unschedulable = unschedulable)?),
             Command::SetNodeLabels { node, labels } => {
-                writes.push(self.api.change_node(&node, |node| node.metadata.labels = labels)?);
+                writes.push(
+                    self.api.change_node(&node, |node| node.metadata.labels = labels.into())?,
+                );
             }
             Command::CreatePod(pod) => {
                 let key = pod.key();
@@ -70,10 +72,12 @@ impl Simulator {
                 self.evict(&pod, grace_period_seconds)?;
             }
             Command::SetTolerations { pod, tolerations } => {
-                writes.push(self.api.change_pod(pod, |pod| pod.spec.tolerations = tolerations)?);
+                writes.push(
+                    self.api.change_pod(pod, |pod| pod.spec.tolerations = tolerations.into())?,
+                );
             }
             Command::SetPodLabels { pod, labels } => {
-                writes.push(self.api.change_pod(pod, |pod| pod.metadata.labels = labels)?);
+                writes.push(self.api.change_pod(pod, |pod| pod.metadata.labels = labels.into())?);
             }
             Command::BindPod { pod, node } => writes.push(self.api.bind_pod(pod, &node)?),
             Command::FailPodWrites { pod, verb, times, error } => {

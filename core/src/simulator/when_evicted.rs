@@ -543,7 +543,7 @@ mod tests {
             let mut pod = Pod::default();
             pod.metadata.name = alloc::format!("p{number}");
             pod.spec.node_name = alloc::format!("n{number}");
-            pod.spec.tolerations = tolerations_of_300_seconds();
+            pod.spec.tolerations = tolerations_of_300_seconds().into();
             pod
         });
         Simulator::new(config, nodes, pods).unwrap()
@@ -584,7 +584,7 @@ mod tests {
         let mut pod = Pod::default();
         pod.metadata.name = "pod".into();
         pod.spec.node_name = "node".into();
-        pod.spec.tolerations = tolerations_of_300_seconds();
+        pod.spec.tolerations = tolerations_of_300_seconds().into();
         let key = pod.key();
         let mut simulator = Simulator::new(config, [node, healthy], [pod]).unwrap();
         if let Some(restart) = restart {

@@ -111,7 +111,7 @@ impl Knob {
                     })?),
                 };
                 for spec in pod_specs(scenario) {
-                    for toleration in &mut spec.tolerations {
+                    for toleration in spec.tolerations.iter_mut() {
                         if toleration.toleration_seconds.is_some() {
                             toleration.toleration_seconds = seconds;
                         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 use taintlab_core::api::{
-    FieldsPool, Node, ObjectMeta, Pod, PodDisruptionBudget, Workload, WorkloadKind,
+    Node, ObjectMeta, Pod, PodDisruptionBudget, SharedPool, Workload, WorkloadKind,
 };
 use taintlab_core::order::Ordered;
 use taintlab_core::policy::validation::{
@@ -54,7 +54,7 @@ pub(super) struct Importer<'t, 'f> {
     /// The same for workloads and budgets, by kind, namespace and name.
     controllers: Names,
     /// What many pods say alike.
-    shared: FieldsPool,
+    shared: SharedPool,
     /// Where each pod names its node, and which of the objects it is.
     placed: Vec<(Position, usize)>,
     /// Items whose kind the list around them says, but at its end.
@@ -114,7 +114,7 @@ impl<'t, 'f> Importer<'t, 'f> {
             nodes: Names::new(),
             pods: Names::new(),
             controllers: Names::new(),
-            shared: FieldsPool::default(),
+            shared: SharedPool::default(),
             placed: Vec::new(),
             kindless: Vec::new(),
             empty_list: false,
@@ -315,7 +315,7 @@ impl<'t, 'f> Importer<'t, 'f> {
         let valid = self.is_valid(path, tree, errors);
         let taken = valid && self.is_new(path, tree, "pod", pod.key().as_str());
         if taken {
-            pod.share_fields(&mut self.shared);
+            pod.share_parts(&mut self.shared);
             self.placed.push((tree.locate("spec.nodeName"), self.import.objects.len()));
             self.import.pods.push(pod);
         }

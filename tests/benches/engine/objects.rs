@@ -26,7 +26,7 @@ pub(crate) fn pods(count: usize, nodes: usize, toleration_seconds: Option<i64>) 
         pod.metadata.namespace = "default".into();
         pod.metadata.name = format!("web-7d4b9c6f5-{index:06}");
         pod.spec.node_name = format!("node-{}", index % nodes);
-        pod.spec.tolerations = tolerations.to_vec();
+        pod.spec.tolerations = tolerations.to_vec().into();
         pod
     };
     (0..count).map(pod).collect()

@@ -74,7 +74,7 @@ struct TolerationsCase {
 pub fn default_tolerations(line: &str) -> Outcome {
     with_case(line, |case: TolerationsCase| {
         let mut pod = Pod::default();
-        pod.spec.tolerations = case.tolerations;
+        pod.spec.tolerations = case.tolerations.into();
         let config = AdmissionConfig::default();
         match admit(&config, release_of("1.20"), &pod, &BTreeMap::new()) {
             Ok(admission) => compare(&case.result, &admission.tolerations),

@@ -72,7 +72,8 @@ fn play(case: Case) -> Result<Outcome, String> {
             should_continue_running: answer.should_continue_running,
         }
     });
-    let mut got = Sync { nodes: answers.collect(), tolerations, ..Sync::default() };
+    let mut got =
+        Sync { nodes: answers.collect(), tolerations: tolerations.to_vec(), ..Sync::default() };
 
     let mut driver = Driver::new();
     driver.put_nodes(&mut controller, case.nodes);

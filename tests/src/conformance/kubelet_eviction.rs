@@ -366,7 +366,7 @@ fn probes(manager: &EvictionManager) -> BTreeMap<String, bool> {
     let burstable = PodCase { containers: vec![burstable], ..PodCase::default() };
     let probe = |case: &PodCase, tolerations: Vec<Toleration>| {
         let pod = case.kubelet_pod(manager.version()).expect("it can be read");
-        let pod = KubeletPod { tolerations, ..pod };
+        let pod = KubeletPod { tolerations: tolerations.into(), ..pod };
         admit(manager.version(), manager.node_conditions(), &pod).is_admitted()
     };
     [

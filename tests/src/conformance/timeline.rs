@@ -321,7 +321,7 @@ fn pod(spec: &CasePod) -> Pod {
     pod.metadata.name.clone_from(&spec.name);
     pod.metadata.uid.clone_from(&spec.uid);
     pod.spec.node_name.clone_from(&spec.node);
-    pod.spec.tolerations.clone_from(&spec.tolerations);
+    pod.spec.tolerations = spec.tolerations.clone().into();
     pod.spec.termination_grace_period_seconds = Some(spec.grace);
     pod
 }

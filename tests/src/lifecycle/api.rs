@@ -128,7 +128,7 @@ impl Api {
         new.metadata.namespace.clone_from(&pod.namespace);
         new.metadata.name.clone_from(&pod.name);
         new.spec.node_name.clone_from(&pod.node);
-        new.spec.tolerations.clone_from(&pod.tolerations);
+        new.spec.tolerations = pod.tolerations.clone().into();
         let status = if pod.ready { ConditionStatus::True } else { ConditionStatus::False };
         let ready = PodCondition { type_: "Ready".into(), status, ..PodCondition::default() };
         new.status.conditions.push(ready);
@@ -265,7 +265,7 @@ const fn repeats(post: &Post, second: i64) -> bool {
 fn new_node(input: &InputNode) -> Node {
     let mut node = Node::default();
     node.metadata.name.clone_from(&input.name);
-    node.metadata.labels.clone_from(&input.labels);
+    node.metadata.labels = input.labels.clone().into();
     node.metadata.creation_timestamp = Some(time(input.created));
     node.spec.unschedulable = input.unschedulable;
     node.spec.taints.clone_from(&input.taints);

@@ -20,7 +20,7 @@ fn pod(spec: Value) -> Pod {
 
 fn tolerating(text: &str) -> Pod {
     let mut pod = pod(json!({}));
-    pod.spec.tolerations = list(text);
+    pod.spec.tolerations = list(text).into();
     pod
 }
 
@@ -158,7 +158,7 @@ fn daemon_pods_tolerate_what_nodes_suffer() {
     );
     assert_eq!(again.len(), 1);
     let mut pod = pod(json!({}));
-    pod.spec.tolerations = tolerations;
+    pod.spec.tolerations = tolerations.into();
     assert!(admitted(&AdmissionConfig::default(), &pod).additions.is_empty());
 }
 

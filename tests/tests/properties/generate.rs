@@ -286,7 +286,7 @@ impl Dice {
             6..8 => Command::DeletePod { pod, force: self.one_in(2), grace_period_seconds: None },
             8 => Command::SetTolerations { pod, tolerations: self.tolerations() },
             9..12 => {
-                let mut tolerations = found?.spec.tolerations.clone();
+                let mut tolerations = found?.spec.tolerations.to_vec();
                 let at = if self.one_in(2) { 0 } else { tolerations.len() };
                 let mut toleration = self.toleration();
                 if self.one_in(3) {
@@ -296,7 +296,7 @@ impl Dice {
                 Command::SetTolerations { pod, tolerations }
             }
             12..15 => {
-                let mut tolerations = found?.spec.tolerations.clone();
+                let mut tolerations = found?.spec.tolerations.to_vec();
                 let seconds = self.seconds();
                 let index = self.below(tolerations.len().max(1));
                 tolerations.get_mut(index)?.toleration_seconds = seconds;

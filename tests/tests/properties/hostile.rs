@@ -70,7 +70,7 @@ fn node() -> impl Strategy<Value = Node> {
     (text(), vec(taint(), 0..4), labels).prop_map(|(name, taints, labels)| {
         let mut node = Node::default();
         node.metadata.name = name;
-        node.metadata.labels = labels;
+        node.metadata.labels = labels.into();
         node.spec.taints = taints;
         node
     })
@@ -89,7 +89,7 @@ fn pod() -> impl Strategy<Value = Pod> {
                 pod.metadata.other.set("generation", generation.into());
             }
             pod.spec.node_name = node;
-            pod.spec.tolerations = tolerations;
+            pod.spec.tolerations = tolerations.into();
             pod.spec.termination_grace_period_seconds = grace;
             pod
         },

@@ -192,7 +192,7 @@ fn command() -> impl Strategy<Value = Command> {
         (node(), labels()).prop_map(|(name, labels): (taintlab_core::api::NodeName, _)| {
             let mut node = Node::default();
             node.metadata.name = format!("new-{name}");
-            node.metadata.labels = labels;
+            node.metadata.labels = labels.into();
             Command::CreateNode(node)
         }),
     ]

@@ -588,7 +588,7 @@ fn command(dice: &mut Dice, simulator: &Simulator, number: usize) -> Option<Comm
         2 => Command::Untaint { node: node_name, key: "a".into(), effect: TaintEffect::Empty },
         3 => {
             let of = simulator.cluster().get_node(node_name.as_str())?;
-            let mut labels = of.metadata.labels.clone();
+            let mut labels = BTreeMap::clone(&of.metadata.labels);
             labels.insert("zone".into(), (*dice.pick(&["z1", "z2"])).to_owned());
             Command::SetNodeLabels { node: node_name, labels }
         }

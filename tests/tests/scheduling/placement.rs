@@ -113,7 +113,7 @@ fn taint_toleration_filter() {
         ("NoExecute counts", "", "a", false),
     ] {
         let mut pod = pod("p", "", json!({}));
-        pod.spec.tolerations = notation::tolerations(tolerations).unwrap();
+        pod.spec.tolerations = notation::tolerations(tolerations).unwrap().into();
         let decision = run("1.30", &pod, &[node("n", "", taints)], &[]);
         assert_eq!(decision.node.is_some(), fits, "{name}");
     }
@@ -141,7 +141,7 @@ fn taint_toleration_score() {
             .map(|(name, taints)| node(name, "", taints))
             .collect();
         let mut pod = pod("p", "", json!({}));
-        pod.spec.tolerations = notation::tolerations("t:/inf a:NoExecute/inf").unwrap();
+        pod.spec.tolerations = notation::tolerations("t:/inf a:NoExecute/inf").unwrap().into();
         let decision = run("1.30", &pod, &nodes, &[]);
         assert_eq!(score(&decision, ScorePlugin::TaintToleration), expected, "{taints:?}");
         assert_eq!(decision.node.as_deref(), Some("n1"));
@@ -384,7 +384,7 @@ proptest! {
             .map(|(index, n)| pod(&format!("q{index}"), &format!("n{n}"), json!({}))).collect();
         let mut new = pod("p", "", json!({}));
         let all = ["a:NoSchedule/inf", "b/inf", "c=x:/inf"];
-        new.spec.tolerations = notation::tolerations(&chosen(tolerated, &all)).unwrap();
+        new.spec.tolerations = notation::tolerations(&chosen(tolerated, &all)).unwrap().into();
         let decision = run("1.35", &new, &nodes, &pods);
         let open = |node: &Node| node.spec.taints.iter().all(|taint| {
             taint.effect.as_str() == "PreferNoSchedule"

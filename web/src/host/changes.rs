@@ -77,7 +77,7 @@ const POOL_LABELS: [&str; 4] = [
 /// The labels that put nodes in pools, with the number of pools of each.
 fn pools_of(start: &Scenario) -> Vec<(String, usize)> {
     let groups = start.objects.node_groups.iter().map(|group| &group.labels);
-    let nodes = start.objects.nodes.iter().map(|node| &node.metadata.labels);
+    let nodes = start.objects.nodes.iter().map(|node| &*node.metadata.labels);
     let labels: Vec<_> = nodes.chain(groups).collect();
     let pools = POOL_LABELS.map(|label| {
         let values = labels.iter().filter_map(|labels| labels.get(label)).ordered_set();

@@ -4,7 +4,7 @@
 #[path = "../../../tests/src/marked.rs"]
 mod marked;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use miniz_oxide::deflate::compress_to_vec;
 use miniz_oxide::inflate::decompress_to_vec_with_limit;
@@ -200,7 +200,7 @@ fn command(session: &Session, dice: &mut Dice) -> Option<Command> {
         }
         8 => {
             let (pod, old) = pod?;
-            let mut labels = old.metadata.labels.clone();
+            let mut labels = BTreeMap::clone(&old.metadata.labels);
             labels.insert("example.com/l".into(), "w".into());
             Command::SetPodLabels { pod, labels }
         }

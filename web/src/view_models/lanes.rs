@@ -820,7 +820,7 @@ mod tests {
         assert!(rows.update(&session, &wanted));
         assert_eq!(names(&rows), ["r/a", "a-1", "default/p", "a-2"]);
         let node = session.simulator().cluster().get_node("a-2").unwrap();
-        let mut labels = node.metadata.labels.clone();
+        let mut labels = BTreeMap::clone(&node.metadata.labels);
         labels.insert("topology.kubernetes.io/zone".into(), "b".into());
         session.apply(vec![Command::SetNodeLabels { node: "a-2".into(), labels }]).unwrap();
         assert!(rows.update(&session, &wanted) && !rows.update(&session, &wanted));

@@ -144,7 +144,7 @@ mod tests {
             (&[("kubernetes.io/os", "linux"), ("beta.kubernetes.io/os", "linux")], &[]),
         ] {
             let mut node = Node::default();
-            node.metadata.labels = labels(have);
+            node.metadata.labels = labels(have).into();
             assert_eq!(label_changes(&node), labels(expected), "{have:?}");
             assert_eq!(has_changes(&node), !expected.is_empty());
         }

@@ -573,7 +573,7 @@ fn zones_of_excluded_nodes_are_stable() {
         [("a1", "False", "a", true), ("a2", "False", "a", true), ("b1", "True", "b", false)]
     {
         let mut node = node(name, ready, 0);
-        node.metadata.labels = labels(zone, excluded);
+        node.metadata.labels = labels(zone, excluded).into();
         world.put(node);
     }
     let log = world.run_to(30);

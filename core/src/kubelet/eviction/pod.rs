@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::version::KubeletVersion;
 use crate::api::{
     ContainerResources, Pod, PodKey, PodPhase, PodResources, QosClass, Quantity, ResourceError,
-    Resources, Toleration,
+    Resources, Shared, Toleration,
 };
 
 pub use crate::api::SYSTEM_CRITICAL_PRIORITY;
@@ -27,7 +27,7 @@ pub struct KubeletPod {
     /// Containers, volumes, overhead.
     pub resources: PodResources,
     /// What it tolerates.
-    pub tolerations: Vec<Toleration>,
+    pub tolerations: Shared<Vec<Toleration>>,
     /// `spec.terminationGracePeriodSeconds`.
     pub termination_grace_period_seconds: Option<i64>,
     /// The QoS class.

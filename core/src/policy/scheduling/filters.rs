@@ -212,7 +212,7 @@ impl<'a> Cycle<'a> {
     /// Whether none of the other filters does.
     pub(super) fn fits_among(&self, node: &NodeInfo, unchanged: &Change) -> bool {
         let wanted = &self.pod.node_name;
-        (wanted.is_empty() || *wanted == node.name)
+        (wanted.is_empty() || **wanted == *node.name)
             && self.volumes_fit(node)
             && match self.snapshot.nominated_on(&node.name).next() {
                 Some(_) => self.first_rejection(node, unchanged).is_none(),
@@ -274,7 +274,7 @@ impl<'a> Cycle<'a> {
             FilterPlugin::NodeUnschedulable => (self.unschedulable(node), false),
             FilterPlugin::NodeName => {
                 let wanted = &self.pod.node_name;
-                let other = !wanted.is_empty() && *wanted != node.name;
+                let other = !wanted.is_empty() && **wanted != *node.name;
                 (other.then(|| release.node_name_reason().to_owned()).into_iter().collect(), false)
             }
             FilterPlugin::TaintToleration => (self.untolerated(node), false),

@@ -9,7 +9,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 
 use super::snapshot::{OwnerKey, PodNeeds};
-use crate::api::PodAffinity;
+use crate::api::{Labels, PodAffinity};
 
 /// What other pods can tell of a pod.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,7 +18,7 @@ pub(super) struct PodGroup {
     /// Its controller: kind and name, if it has one.
     pub(super) owner: Option<(String, String)>,
     pub(super) terminating: bool,
-    pub(super) labels: BTreeMap<String, String>,
+    pub(super) labels: Labels,
     /// What it says itself of other pods.
     pub(super) affinity: PodAffinity,
 }
@@ -37,7 +37,7 @@ impl PodGroup {
             namespace,
             owner,
             terminating: false,
-            labels: BTreeMap::new(),
+            labels: Labels::new(),
             affinity: PodAffinity::NONE,
         }
     }

@@ -179,7 +179,7 @@ impl Snapshot {
         let found: Vec<(&NodeInfo, Chosen<'_>)> = found.take(most).collect();
         let best = best_of(&found);
         let candidate = |(node, chosen): &(&NodeInfo, Chosen<'_>)| Candidate {
-            node: node.name.clone(),
+            node: node.name.to_string(),
             victims: chosen.victims.iter().map(|victim| victim.key.clone()).collect(),
             pdb_violations: chosen.pdb_violations,
         };
@@ -203,7 +203,8 @@ impl<'a> Cycle<'a> {
         if self.pod.fields.never_preempts {
             return false;
         }
-        let Some((node, refusal)) = refusals.iter().find(|(node, _)| node.name == nominated) else {
+        let Some((node, refusal)) = refusals.iter().find(|(node, _)| *node.name == *nominated)
+        else {
             return true;
         };
         let hopeless = refusal.as_ref().is_some_and(|refusal| !refusal.preemption_may_help);
@@ -295,7 +296,7 @@ impl<'a> Cycle<'a> {
                 continue;
             }
             match self.without_lower(node) {
-                Ok(_) => preemptable.push(node.name.clone()),
+                Ok(_) => preemptable.push(node.name.to_string()),
                 Err(why) => reasons.extend(why),
             }
         }

@@ -14,8 +14,8 @@ use super::scores::AvoidedController;
 #[cfg(doc)]
 use super::scores::ScorePlugin;
 use crate::api::{
-    Amounts, HostPort, LabelSelector, Node, Pod, PodKey, PodSpecFields, ResourceError,
-    SchedulingFields, Taint, Toleration, node_allocatable, pod_claims, pod_requests,
+    Amounts, HostPort, LabelSelector, Labels, Node, Pod, PodKey, PodSpecFields, ResourceError,
+    SchedulingFields, Shared, Taint, Toleration, node_allocatable, pod_claims, pod_requests,
 };
 use crate::cluster::Volumes;
 use crate::protocol::zone::ZoneKey;
@@ -70,7 +70,7 @@ pub(super) struct PodInfo {
 pub(super) struct PodNeeds {
     /// What it was read from.
     spec: PodSpecFields,
-    pub(super) tolerations: Vec<Toleration>,
+    pub(super) tolerations: Shared<Vec<Toleration>>,
     pub(super) requests: Amounts,
     /// The same with at least [`LEAST`] for each container.
     pub(super) scored_requests: Amounts,
@@ -162,14 +162,14 @@ impl PodInfo {
 /// A node and what is on it. Mirrors `framework.NodeInfo`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NodeInfo {
-    pub(super) name: String,
+    pub(super) name: Arc<str>,
     /// Where it is among the nodes, which stays the same as long as it is there or has pods.
     pub(super) place: usize,
     /// Another one after each change of the node or its pods.
     pub(super) version: u64,
     /// Pods can be bound to a node that is not there (any more).
     exists: bool,
-    pub(super) labels: BTreeMap<String, String>,
+    pub(super) labels: Labels,
     /// The zone that its labels say.
     pub(super) zone: ZoneKey,
     pub(super) taints: Vec<Taint>,
@@ -338,7 +338,9 @@ impl Snapshot {
             let zone = ZoneKey::of(&node.metadata.labels);
             let reorders = !info.exists || info.zone != zone;
             let relabels = !info.exists || info.labels != node.metadata.labels;
-            info.name.clone_from(name);
+            if *info.name != *name {
+                info.name = name.as_str().into();
+            }
             info.exists = true;
             info.labels.clone_from(&node.metadata.labels);
             info.zone = zone;

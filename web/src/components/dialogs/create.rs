@@ -274,6 +274,6 @@ fn new_pod(namespace: &str, name: &str, node: &str, tolerations: &[Draft]) -> Op
     pod.metadata.name = name.to_owned();
     pod.metadata.namespace = namespace.to_owned();
     pod.spec.node_name = node.to_owned();
-    pod.spec.tolerations = read(tolerations)?;
+    pod.spec.tolerations = read(tolerations)?.into();
     Some(pod)
 }

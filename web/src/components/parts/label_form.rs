@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use taintlab_core::api::Labels;
 use taintlab_core::command::Command;
 use taintlab_core::controllers::node_lifecycle::zone::{REGION_LABEL, ZONE_LABEL};
 use taintlab_core::order::Ordered;
@@ -19,7 +20,7 @@ use crate::test_id::TestId;
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct LabelFormProps {
     /// The labels.
-    pub(crate) labels: BTreeMap<String, String>,
+    pub(crate) labels: Labels,
     /// The command that sets them.
     pub(crate) command: Callback<BTreeMap<String, String>, Command>,
     /// Whether these are labels of a node, of which some name its place.

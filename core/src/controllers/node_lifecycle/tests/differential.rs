@@ -69,7 +69,7 @@ fn change(world: &mut World, numbers: &mut Numbers, secs: u64) {
             world.put(stored);
         }
         (8, Some(mut stored)) => {
-            stored.metadata.labels = labels(numbers);
+            stored.metadata.labels = labels(numbers).into();
             world.put(stored);
         }
         (9, Some(_)) => {
@@ -86,7 +86,7 @@ fn change(world: &mut World, numbers: &mut Numbers, secs: u64) {
         (_, None) => {
             let mut new = node(&name, "True", secs);
             new.metadata.creation_timestamp = Some(wall(secs));
-            new.metadata.labels = labels(numbers);
+            new.metadata.labels = labels(numbers).into();
             if numbers.below(4) == 0 {
                 new.status.conditions.clear();
             }

@@ -61,7 +61,7 @@ pub(crate) fn TolerationForm(props: &TolerationFormProps) -> Html {
         let draft = draft.clone();
         move |replace: bool| {
             let mut changed = Pod::clone(&pod);
-            changed.spec.tolerations.clone_from(&new);
+            changed.spec.tolerations = new.clone().into();
             let commands = if replace {
                 files::replace_pod(changed).into()
             } else {
