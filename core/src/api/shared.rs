@@ -215,3 +215,49 @@ fn share<T: Clone + Eq + Hash>(known: &mut HashSet<T, FixedState>, value: &mut T
         None => _ = known.insert(value.clone()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::*;
+    use crate::api::Pod;
+
+    fn labels(pairs: &[(&str, &str)]) -> Labels {
+        pairs.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect()
+    }
+
+    #[test]
+    fn a_copy_is_the_same_value_until_it_is_changed() {
+        let first = labels(&[("app", "web")]);
+        let mut second = first.clone();
+        assert!(core::ptr::eq(&*first, &*second));
+        second.insert("tier".into(), "front".into());
+        assert_eq!(first, labels(&[("app", "web")]));
+        assert_eq!(second, labels(&[("app", "web"), ("tier", "front")]));
+        assert!(first < second);
+        second.remove("tier");
+        assert_eq!(first, second);
+        second.remove("app");
+        assert_eq!(second, Labels::new());
+    }
+
+    #[test]
+    fn a_pool_gives_equal_pods_one_value() {
+        let text = r#"{ "metadata": { "labels": { "app": "web" },
+            "ownerReferences": [{ "kind": "ReplicaSet", "name": "web" }] },
+            "spec": { "tolerations": [{ "operator": "Exists" }] } }"#;
+        let mut pool = SharedPool::default();
+        let [first, second] = [(); 2].map(|()| {
+            let mut pod: Pod = serde_json::from_str(text).unwrap();
+            pod.share_parts(&mut pool);
+            pod
+        });
+        assert!(core::ptr::eq(&*first.metadata.labels, &*second.metadata.labels));
+        assert!(core::ptr::eq(
+            &*first.metadata.owner_references,
+            &*second.metadata.owner_references
+        ));
+        assert!(core::ptr::eq(&*first.spec.tolerations, &*second.spec.tolerations));
+    }
+}
