@@ -18,6 +18,7 @@ mod quantity;
 mod requests;
 mod resources;
 mod scheduling;
+mod shared;
 mod start_up_time;
 mod taint;
 mod toleration;
@@ -55,6 +56,7 @@ pub use scheduling::{
     Requirement, SchedulingFields, SelectorOperator, TopologySpread, Weighted, WhenUnsatisfiable,
     claim_names, container_images,
 };
+pub use shared::Shared;
 pub use taint::{Taint, TaintEffect, well_known};
 pub use toleration::{Toleration, TolerationOperator};
 pub use volume::{

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::resources::Field;
 use super::{
     Fields, LabelSelector, NoOtherFields, ObjectMeta, OwnerReference, PodKey, PodSpec,
-    ResourceError, WorkloadFields, WorkloadSpecFields, is_default, nullable,
+    ResourceError, Shared, WorkloadFields, WorkloadSpecFields, is_default, nullable,
 };
 
 /// The kinds of objects whose controllers make pods, directly or through one another.
@@ -234,9 +234,11 @@ pub struct WorkloadSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript-all", tsify(type = "unknown"))]
     pub selector: Option<Value>,
-    /// What its pods are like.
+    /// What its pods are like. Its status is written all the time, and this stays.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
-    pub template: PodTemplate,
+    #[cfg_attr(feature = "schema", schemars(with = "PodTemplate"))]
+    #[cfg_attr(feature = "typescript-all", tsify(type = "PodTemplate"))]
+    pub template: Shared<PodTemplate>,
     /// Everything else: strategy, policies, `completions`.
     #[serde(flatten)]
     pub other: WorkloadSpecFields,
