@@ -308,10 +308,14 @@ impl Cluster {
         }
         let counts = |pod: &Pod| (i64::from(pod.is_active()), i64::from(pod.is_ready_replica()));
         let owner = |pod: Option<&Pod>| pod.and_then(|pod| pod.metadata.controller_key());
-        let before = owner(old);
-        let same = old.zip(new).is_some_and(|(old, new)| {
+        let pair = old.zip(new);
+        let same = pair.is_some_and(|(old, new)| {
             old.metadata.owner_references == new.metadata.owner_references
         });
+        if same && pair.is_some_and(|(old, new)| counts(old) == counts(new)) {
+            return;
+        }
+        let before = owner(old);
         let after = if same { before.clone() } else { owner(new) };
         if let (Some(before), Some(old)) = (&before, old)
             && let Some(owned) = self.pods_by_owner.get_mut(before)

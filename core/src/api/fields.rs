@@ -63,7 +63,16 @@ impl Fields {
         if value.is_null() && self.get(name).is_none() {
             return;
         }
-        let map = Arc::make_mut(self.0.get_or_insert_default());
+        let shared = self.0.get_or_insert_default();
+        if Arc::get_mut(shared).is_none() {
+            // What is replaced is not copied: it can be all that there is, as the status is.
+            let mut kept = Map::new();
+            for (other, value) in shared.iter().filter(|(other, _)| *other != name) {
+                kept.insert(other.clone(), value.clone());
+            }
+            *shared = Arc::new(kept);
+        }
+        let map = Arc::make_mut(shared);
         if value.is_null() {
             map.remove(name);
         } else {

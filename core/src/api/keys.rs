@@ -3,6 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
+use core::cmp::Ordering;
 use core::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -49,7 +50,7 @@ impl<'de> Deserialize<'de> for NodeName {
 /// The namespace and name of a pod, written `namespace/name`.
 ///
 /// Ordered by that text, which is the order of Kubernetes' own store.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(type = "string"))]
 #[serde(transparent)]
 pub struct PodKey(#[serde(serialize_with = "as_str")] Arc<str>);
@@ -91,6 +92,31 @@ impl PodKey {
     #[must_use]
     pub fn name(&self) -> &str {
         self.0.split_once('/').map_or(&*self.0, |(_, name)| name)
+    }
+}
+
+impl Ord for PodKey {
+    fn cmp(&self, other: &Self) -> Ordering {
+        if Arc::ptr_eq(&self.0, &other.0) {
+            return Ordering::Equal;
+        }
+        let [one, other] = [self, other].map(|key| key.0.as_bytes());
+        // Keys begin alike, and WebAssembly has no comparison of texts but byte by byte.
+        let ((parts, rest), (others, others_rest)) = (one.as_chunks::<8>(), other.as_chunks::<8>());
+        match parts.iter().zip(others).find(|(part, other)| part != other) {
+            Some((part, other)) => part.cmp(other),
+            None if parts.len() == others.len() => rest.cmp(others_rest),
+            None => {
+                let same = parts.len().min(others.len()) * 8;
+                one.get(same..).cmp(&other.get(same..))
+            }
+        }
+    }
+}
+
+impl PartialOrd for PodKey {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 
@@ -146,6 +172,30 @@ mod schema {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pod_keys_are_ordered_as_their_texts() {
+        let texts = [
+            "a/a",
+            "a/b",
+            "team/web-12345678",
+            "team/web-12345679",
+            "team/web-1234567",
+            "team/web",
+            "team/web-0",
+            "team/web-00",
+            "team/web-\u{e4}",
+            "tean/web-12345678",
+            "team/web-12345678-9abcdef01",
+            "team/web-12345678-9abcdef02",
+            "t/12345",
+            "t/123456",
+        ];
+        for (one, other) in texts.iter().flat_map(|one| texts.map(|other| (*one, other))) {
+            let keys = [one, other].map(|text| PodKey::parse(text).unwrap());
+            assert_eq!(keys[0].cmp(&keys[1]), one.cmp(other), "{one} {other}");
+        }
+    }
 
     #[test]
     fn pod_keys_read_and_print() {

@@ -56,7 +56,7 @@ pub use scheduling::{
     Requirement, SchedulingFields, SelectorOperator, TopologySpread, Weighted, WhenUnsatisfiable,
     claim_names, container_images,
 };
-pub use shared::{Collection, Labels, Shared, SharedPool};
+pub use shared::{Collection, CopyOnWrite, Labels, Shared, SharedPool};
 pub use taint::{Taint, TaintEffect, well_known};
 pub use toleration::{Toleration, TolerationOperator};
 pub use volume::{

@@ -4,6 +4,7 @@
 //! does not need them, and a pod stays small.
 
 use alloc::format;
+use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -240,33 +241,61 @@ impl Resources {
 }
 
 /// A place in an object and what is there. Where nothing is, nothing can be wrong, and the path is
-/// not written.
+/// not kept.
 pub(super) struct Field<'a> {
-    path: String,
+    path: Option<Rc<Path<'a>>>,
     pub(super) value: Option<&'a Value>,
+}
+
+/// Where a field is. It is written where something is wrong there, and only then: all that is read
+/// of all pods would be much to write.
+enum Path<'a> {
+    Root(String),
+    Spec(&'a str),
+    Field(Option<Rc<Self>>, &'a str),
+    Item(Option<Rc<Self>>, usize),
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root(path) => f.write_str(path),
+            Self::Spec(name) => write!(f, "spec.{name}"),
+            Self::Field(parent, name) => {
+                parent.as_ref().map_or(Ok(()), |parent| parent.fmt(f))?;
+                write!(f, ".{name}")
+            }
+            Self::Item(parent, index) => {
+                parent.as_ref().map_or(Ok(()), |parent| parent.fmt(f))?;
+                write!(f, "[{index}]")
+            }
+        }
+    }
 }
 
 impl<'a> Field<'a> {
     pub(super) fn new(path: impl fmt::Display, value: Option<&'a Value>) -> Self {
-        Self { path: value.map_or_else(String::new, |_| path.to_string()), value }
+        Self { path: value.map(|_| Rc::new(Path::Root(path.to_string()))), value }
     }
 
     /// A field of `spec` that is kept as it is.
-    pub(super) fn of_spec(spec: &'a PodSpecFields, name: &str) -> Self {
-        Self::new(format_args!("spec.{name}"), spec.get(name))
+    pub(super) fn of_spec(spec: &'a PodSpecFields, name: &'a str) -> Self {
+        let value = spec.get(name);
+        Self { path: value.map(|_| Rc::new(Path::Spec(name))), value }
     }
 
     pub(super) fn wrong(&self, message: &str) -> ResourceError {
-        ResourceError { field: self.path.clone(), message: message.to_string() }
+        let field = self.path.as_ref().map(ToString::to_string).unwrap_or_default();
+        ResourceError { field, message: message.to_string() }
     }
 
-    pub(super) fn get(&self, name: &str) -> Result<Self, ResourceError> {
+    pub(super) fn get(&self, name: &'a str) -> Result<Self, ResourceError> {
         let value = match self.value {
             None => None,
             Some(Value::Object(map)) => map.get(name).filter(|value| !value.is_null()),
             Some(_) => return Err(self.wrong("must be an object")),
         };
-        Ok(Field::new(format_args!("{}.{name}", self.path), value))
+        Ok(Self { path: value.map(|_| Rc::new(Path::Field(self.path.clone(), name))), value })
     }
 
     pub(super) fn items(&self) -> Result<Vec<Self>, ResourceError> {
@@ -274,7 +303,8 @@ impl<'a> Field<'a> {
             None => Ok(Vec::new()),
             Some(Value::Array(items)) => {
                 let item = |(index, value)| {
-                    Field::new(format_args!("{}[{index}]", self.path), Some(value))
+                    let path = Path::Item(self.path.clone(), index);
+                    Self { path: Some(Rc::new(path)), value: Some(value) }
                 };
                 Ok(items.iter().enumerate().map(item).collect())
             }

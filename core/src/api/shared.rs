@@ -175,6 +175,31 @@ impl<T: schemars::JsonSchema> schemars::JsonSchema for Shared<T> {
     }
 }
 
+/// A part of an object that its copies share until it is changed in one of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CopyOnWrite<T>(Arc<T>);
+
+impl<T> Deref for CopyOnWrite<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: Clone> DerefMut for CopyOnWrite<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        Arc::make_mut(&mut self.0)
+    }
+}
+
+impl<T> From<T> for CopyOnWrite<T> {
+    fn from(part: T) -> Self {
+        Self(Arc::new(part))
+    }
+}
+
 /// Lets objects that say the same share it: of thousands of pods of one template, the containers
 /// are in memory once.
 #[derive(Debug, Default)]

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::resources::Field;
 use super::{
-    Fields, LabelSelector, NoOtherFields, ObjectMeta, OwnerReference, PodKey, PodSpec,
+    CopyOnWrite, Fields, LabelSelector, NoOtherFields, ObjectMeta, OwnerReference, PodKey, PodSpec,
     ResourceError, WorkloadFields, WorkloadSpecFields, is_default, nullable,
 };
 
@@ -234,9 +234,12 @@ pub struct WorkloadSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript-all", tsify(type = "unknown"))]
     pub selector: Option<Value>,
+    // A status is written all the time; the template stays.
     /// What its pods are like.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
-    pub template: PodTemplate,
+    #[cfg_attr(feature = "schema", schemars(with = "PodTemplate"))]
+    #[cfg_attr(feature = "typescript-all", tsify(type = "PodTemplate"))]
+    pub template: CopyOnWrite<PodTemplate>,
     /// Everything else: strategy, policies, `completions`.
     #[serde(flatten)]
     pub other: WorkloadSpecFields,

@@ -65,7 +65,9 @@ impl ApiServer {
             Write::PutWorkloadStatus(workload) => {
                 let (key, new) = (workload.key(), Arc::new(*workload));
                 let old = self.cluster.put_workload(new.clone());
-                let changed = old.as_ref() != Some(&new);
+                // First what most likely differs: all else is long.
+                let same = |old: &Arc<Workload>| old.other == new.other && *old == new;
+                let changed = !old.as_ref().is_some_and(same);
                 changed.then_some(Change::Workload { key, old, new: Some(new) })
             }
             Write::InferOwner(workload) => {
@@ -120,7 +122,8 @@ impl ApiServer {
         let (pod, uid) = (key.clone(), new.metadata.uid.clone());
         match &old {
             None => self.emit(EventKind::PodAdded { pod, uid }),
-            Some(old) if *old == new => return None,
+            // First what most likely differs: all else is long.
+            Some(old) if old.status == new.status && *old == new => return None,
             Some(_) => self.emit(EventKind::PodUpdated { pod, uid }),
         }
         Some(Change::Pod { key, old, new: Some(new) })

@@ -105,16 +105,21 @@ impl Claims {
         workload: &Workload,
         counts: impl Fn(&Pod) -> bool,
     ) -> Claimed {
-        let Some(selector) = selector_of(workload) else { return Claimed::default() };
         let (key, alive) = (workload.key(), workload.metadata.deletion_timestamp.is_none());
-        let orphans = cluster.orphans_in(&workload.metadata.namespace).filter(|(_, pod)| {
+        let mut orphans = cluster.orphans_in(&workload.metadata.namespace).peekable();
+        let mismatched = self.mismatched.get(&key).filter(|pods| !pods.is_empty());
+        if orphans.peek().is_none() && mismatched.is_none() {
+            return Claimed::default();
+        }
+        let Some(selector) = selector_of(workload) else { return Claimed::default() };
+        let orphans = orphans.filter(|(_, pod)| {
             alive
                 && !pod.is_terminating()
                 && counts(pod)
                 && selector.matches(&pod.metadata.labels)
                 && is_member(workload, pod)
         });
-        let mismatched = self.mismatched.get(&key).into_iter().flatten().filter(|pod| {
+        let mismatched = mismatched.into_iter().flatten().filter(|pod| {
             cluster.get_pod(pod).is_some_and(|pod| {
                 pod.metadata.controller_key().as_ref() == Some(&key) && counts(pod)
             })

@@ -183,7 +183,7 @@ impl DaemonSetController {
         old: Option<&Pod>,
         new: Option<&Pod>,
     ) {
-        let owner = |pod: Option<&Pod>| pod?.metadata.controller_key().filter(is_daemon_set);
+        let owner = |pod: Option<&Pod>| pod?.metadata.controller_key_of(WorkloadKind::DaemonSet);
         if let (Some(owner), Some(old)) = (owner(old), old) {
             let node = target_node(old);
             let state = self.sets.entry(owner.clone()).or_default();

@@ -27,8 +27,8 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug)]
 pub struct DeploymentController {
     reconciler: Reconciler<Step>,
-    /// The ReplicaSet of each one's present template.
-    revisions: BTreeMap<WorkloadKey, String>,
+    /// The ReplicaSet of each one's present template. Shared with copies until one changes.
+    revisions: Arc<BTreeMap<WorkloadKey, String>>,
 }
 
 /// Whatever it does to a Deployment, it does at once.
@@ -40,7 +40,7 @@ impl DeploymentController {
     #[must_use]
     pub fn new(release: KubernetesRelease) -> Self {
         let reconciler = Reconciler::new(release, WorkloadKind::Deployment);
-        Self { reconciler, revisions: BTreeMap::new() }
+        Self { reconciler, revisions: Arc::default() }
     }
 
     /// Of the ReplicaSets that are there, the one that has its Deployment's template, its revision,
@@ -58,7 +58,8 @@ impl DeploymentController {
                 (comparable(&set.spec.template) == template, is_revision, set.replicas())
             };
             if let Some(largest) = sets.max_by_key(rank) {
-                self.revisions.insert(key.clone(), largest.metadata.name.clone());
+                let name = largest.metadata.name.clone();
+                Arc::make_mut(&mut self.revisions).insert(key.clone(), name);
             }
         }
     }
@@ -81,7 +82,7 @@ impl DeploymentController {
         }
         let template = comparable(&deployment.spec.template);
         let same = sets.iter().position(|set| comparable(&set.object.spec.template) == template)?;
-        self.revisions.insert(key, sets.get(same)?.name().into());
+        Arc::make_mut(&mut self.revisions).insert(key, sets.get(same)?.name().into());
         Some(same)
     }
 }
@@ -102,7 +103,7 @@ impl Reconcile for DeploymentController {
             Change::Workload { key, old, new: Some(new) } => {
                 if key.kind == WorkloadKind::Deployment {
                     if template_changed(old.as_deref(), Some(new)) {
-                        self.revisions.remove(key);
+                        Arc::make_mut(&mut self.revisions).remove(key);
                     }
                     self.reconciler.enqueue(context, key.clone());
                 }
@@ -151,7 +152,7 @@ impl Reconcile for DeploymentController {
         let mut rollout = Rollout::new(release, now, deployment, sets, present);
         rollout.sync(cluster);
         if let Some(created) = rollout.created {
-            self.revisions.insert(key.clone(), created);
+            Arc::make_mut(&mut self.revisions).insert(key.clone(), created);
         }
         for action in rollout.actions {
             self.reconciler.push(action);

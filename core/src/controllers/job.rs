@@ -152,9 +152,8 @@ impl JobController {
 
     /// A pod of a Job may have ended.
     fn count_end(&mut self, context: &Context<'_>, old: Option<&Pod>, new: Option<&Pod>) {
-        let owner = |pod: Option<&Pod>| pod.and_then(|pod| pod.metadata.controller_key());
-        let is_job = |key: &WorkloadKey| key.kind == WorkloadKind::Job;
-        let (before, after) = (owner(old).filter(is_job), owner(new).filter(is_job));
+        let owner = |pod: Option<&Pod>| pod?.metadata.controller_key_of(WorkloadKind::Job);
+        let (before, after) = (owner(old), owner(new));
         let Some(owner) = before.or_else(|| after.clone()) else { return };
         if let Some(after) = after {
             self.jobs.entry(after).or_default();

@@ -17,8 +17,8 @@ use super::workload::{
 };
 use super::{Context, names};
 use crate::api::{
-    IntOrPercent, PersistentVolumeClaim, Pod, PodKey, PodPhase, PodTemplate, StatefulSetStatus,
-    VolumeStatus, Workload, WorkloadKey, WorkloadKind,
+    CopyOnWrite, IntOrPercent, PersistentVolumeClaim, Pod, PodKey, PodPhase, PodTemplate,
+    StatefulSetStatus, VolumeStatus, Workload, WorkloadKey, WorkloadKind,
 };
 use crate::cluster::{Change, Cluster};
 use crate::order::Order;
@@ -40,7 +40,7 @@ pub struct StatefulSetController {
 struct Revision {
     /// The name, which is the label of its pods.
     name: String,
-    template: PodTemplate,
+    template: CopyOnWrite<PodTemplate>,
 }
 
 #[derive(Clone, Debug)]
@@ -62,7 +62,12 @@ impl StatefulSetController {
     }
 
     /// Tells it of a ControllerRevision, the oldest first.
-    pub fn add_revision(&mut self, key: WorkloadKey, name: String, template: PodTemplate) {
+    pub fn add_revision(
+        &mut self,
+        key: WorkloadKey,
+        name: String,
+        template: CopyOnWrite<PodTemplate>,
+    ) {
         self.revisions.entry(key).or_default().push(Revision { name, template });
     }
 

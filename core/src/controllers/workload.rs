@@ -447,7 +447,7 @@ fn is_to_be_released(cluster: &Cluster, kind: WorkloadKind, pod: &Pod) -> bool {
     if pod.is_terminating() {
         return false;
     }
-    let owner = pod.metadata.controller_key().filter(|owner| owner.kind == kind);
+    let owner = pod.metadata.controller_key_of(kind);
     let owner = owner.and_then(|owner| cluster.get_workload(&owner));
     let selector = owner.and_then(|owner| owner.selector().ok());
     selector.is_some_and(|selector| !selector.matches(&pod.metadata.labels))

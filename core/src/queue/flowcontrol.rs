@@ -139,6 +139,19 @@ impl TokenBucketRateLimiter {
         // Tokens do not get fewer with time (but for the last bit of a float, which is worth a
         // nanosecond only below one token a month), so the first moment is found by halving.
         let (mut refused, mut accepted) = (now.as_nanos(), Timestamp::MAX.as_nanos());
+        // Where it should be but for rounding, so that little is left to be halved.
+        let lack = self.duration_from_tokens(1.0 - self.advance(now));
+        let near = refused.saturating_add(u64::try_from(lack).unwrap_or_default());
+        for at in [near.saturating_sub(1_000), near.saturating_add(1_000)] {
+            if at <= refused || at >= accepted {
+                continue;
+            }
+            if self.tokens_after(Timestamp::from_nanos(at)).is_some() {
+                accepted = at;
+            } else {
+                refused = at;
+            }
+        }
         while accepted - refused > 1 {
             let middle = refused + (accepted - refused) / 2;
             if self.tokens_after(Timestamp::from_nanos(middle)).is_some() {

@@ -295,21 +295,19 @@ pub struct OverAll {
 
 impl OverAll {
     /// Takes in a failure, without the change and with it.
-    fn add(&mut self, plain: &RunResult, changed: &RunResult) {
-        let (before, after) = (harms(plain), harms(changed));
-        let sum = |harms: &BTreeMap<&ReportSubject, Millis>| {
-            harms.values().fold(0_u64, |sum, harm| sum.saturating_add(harm.0))
-        };
+    fn add(&mut self, before: &Harms<'_>, (changed, after): (&&Run, &Harms<'_>)) {
+        let sum =
+            |harms: &Harms<'_>| harms.values().fold(0_u64, |sum, harm| sum.saturating_add(harm.0));
         self.tried += 1;
-        self.before.0 = self.before.0.saturating_add(sum(&before));
-        self.after.0 = self.after.0.saturating_add(sum(&after));
+        self.before.0 = self.before.0.saturating_add(sum(before));
+        self.after.0 = self.after.0.saturating_add(sum(after));
         for (subject, after) in after {
-            let before = before.get(subject).copied().unwrap_or_default();
+            let (before, after) = (before.get(subject).copied().unwrap_or_default(), *after);
             if after > before {
                 self.worse.push(MadeWorse {
-                    domain: changed.run.domain,
-                    fault: changed.run.fault.clone(),
-                    subject: subject.clone(),
+                    domain: changed.domain,
+                    fault: changed.fault.clone(),
+                    subject: (*subject).clone(),
                     before,
                     after,
                 });
@@ -358,8 +356,10 @@ fn harm(figures: &WorkloadRun) -> Millis {
     Millis((figures.replica_time_lost.0 / wanted).saturating_add(figures.at_zero.0))
 }
 
-/// The harm of a run to each workload that it harms.
-fn harms(result: &RunResult) -> BTreeMap<&ReportSubject, Millis> {
+/// The harm of a run to each workload that it reaches.
+type Harms<'a> = BTreeMap<&'a ReportSubject, Millis>;
+
+fn harms(result: &RunResult) -> Harms<'_> {
     result.workloads.iter().map(|figures| (&figures.subject, harm(figures))).ordered_map()
 }
 
@@ -426,6 +426,8 @@ pub fn report(outline: &Outline, results: &[RunResult]) -> Result<Report, Report
 struct Known<'a> {
     outline: &'a Outline,
     by_run: &'a BTreeMap<&'a Run, &'a RunResult>,
+    /// By run as well: each is asked for again with every finding.
+    harms: BTreeMap<&'a Run, Harms<'a>>,
     /// The runs of the cluster as it is.
     planned: BTreeSet<&'a Run>,
     by_nodes: BTreeMap<usize, Vec<usize>>,
@@ -438,7 +440,8 @@ impl<'a> Known<'a> {
         planned: &'a BTreeSet<Run>,
     ) -> Self {
         let planned = planned.iter().filter(|run| outline.counts(run.domain)).ordered_set();
-        Self { outline, by_run, planned, by_nodes: outline.by_nodes() }
+        let harms = by_run.iter().map(|(run, result)| (*run, harms(result))).ordered_map();
+        Self { outline, by_run, harms, planned, by_nodes: outline.by_nodes() }
     }
 
     /// The results of the cluster as it is.
@@ -876,8 +879,10 @@ impl Finding {
         for plain in known.plain().filter(|plain| self.is_judged_by(plain)) {
             for changed in known.with_change(&plain.run, remedy) {
                 all.failures += 1;
-                if let Some(changed) = known.by_run.get(&changed) {
-                    all.add(plain, changed);
+                if let Some(before) = known.harms.get(&plain.run)
+                    && let Some(after) = known.harms.get_key_value(&changed)
+                {
+                    all.add(before, after);
                 }
             }
         }

@@ -197,11 +197,11 @@ impl ReadyHistory {
                 }
             }
             Change::Pod { old, new, .. } if concerns_pods(old.as_deref(), new.as_deref()) => {
-                let owners = [old, new].map(|pod| {
-                    let pod = pod.as_ref()?;
-                    pod.metadata.controller_key()
-                });
-                for owner in owners.iter().flatten() {
+                let owner = |pod: &Option<Arc<Pod>>| pod.as_ref()?.metadata.controller_key();
+                let before = owner(old);
+                // Most have one owner, which is written on once.
+                let after = owner(new).filter(|after| before.as_ref() != Some(after));
+                for owner in before.iter().chain(&after) {
                     let parent = context.cluster.get_workload(owner);
                     if let Some(job) = parent.filter(|parent| parent.kind == WorkloadKind::Job) {
                         let curve = Arc::make_mut(self.curves.entry(owner.clone()).or_default());

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use taintlab_core::api::{
-    Node, OwnerReference, Pod, PodPhase, PodSpec, PodTemplate, Workload, WorkloadKey, WorkloadKind,
+    CopyOnWrite, Node, OwnerReference, Pod, PodPhase, PodSpec, PodTemplate, Workload, WorkloadKey,
+    WorkloadKind,
 };
 use taintlab_core::command::Command;
 use taintlab_core::order::Ordered;
@@ -61,7 +62,7 @@ pub(super) fn slim<'c>(
         redact_scenario(slim, extent).map_err(|error| error.to_string())
     };
     reduce(&mut slim, Extent::Shown)?;
-    let whole: Vec<PodTemplate> =
+    let whole: Vec<CopyOnWrite<PodTemplate>> =
         slim.objects.workloads.iter().map(|workload| workload.spec.template.clone()).collect();
     reduce(&mut slim, Extent::Run)?;
     let objects = &mut slim.objects;

@@ -8,6 +8,8 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
+use serde_json::{Map, Value};
+
 use super::super::workload::{WorkloadAction, component};
 use super::annotations::{
     REVISION, desired_replicas, max_replicas, revision, set_replicas, sync_new,
@@ -127,8 +129,7 @@ impl<'a> Rollout<'a> {
 
     /// Mirrors `syncDeployment`.
     pub(super) fn sync(&mut self, cluster: &Cluster) {
-        let selector = self.deployment.spec.selector.as_ref().and(self.deployment.selector().ok());
-        if selector.is_some_and(|selector| selector.requirements.is_empty()) {
+        if selects_all(self.deployment) {
             let message =
                 "This deployment is selecting all pods. A non-empty selector is required.";
             self.record("Warning", "SelectingAll", message.to_string());
@@ -492,6 +493,15 @@ impl<'a> Rollout<'a> {
         };
         self.old.iter().any(|set| cluster.owned_pods(&set.object.key()).pods.iter().any(runs))
     }
+}
+
+/// Whether a Deployment has a selector that requires nothing.
+fn selects_all(deployment: &Workload) -> bool {
+    let Some(selector) = &deployment.spec.selector else { return false };
+    // Most require labels, so that nothing has to be read to tell.
+    let labels = selector.get("matchLabels").and_then(Value::as_object);
+    labels.is_none_or(Map::is_empty)
+        && deployment.selector().is_ok_and(|selector| selector.requirements.is_empty())
 }
 
 /// `maxSurge` and `maxUnavailable`, not both zero. Mirrors `ResolveFenceposts`.

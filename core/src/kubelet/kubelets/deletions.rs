@@ -106,8 +106,7 @@ impl Kubelets {
     /// The status in which a deleted pod of a Job ends: since 1.27 that is posted before the
     /// deletion is confirmed. Of other pods nobody would see it, since they are gone at once.
     pub(crate) fn last_status(&self, now: Time, pod: &Pod) -> Option<Pod> {
-        let owner = pod.metadata.controller_key()?;
-        if owner.kind != WorkloadKind::Job
+        if pod.metadata.controller_key_of(WorkloadKind::Job).is_none()
             || pod.has_ended()
             || !pod.is_terminating()
             || !self.config.release.posts_phase_of_deleted_pods()

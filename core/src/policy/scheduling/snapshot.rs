@@ -203,8 +203,8 @@ pub struct Snapshot {
     /// Pods that wait for a node on which room was made for them, by that node.
     nominated: BTreeMap<String, BTreeMap<PodKey, Arc<PodInfo>>>,
     /// The selectors of Services, ReplicaSets and StatefulSets that are known, by namespace, kind
-    /// and name.
-    pub(super) selectors: BTreeMap<OwnerKey, LabelSelector>,
+    /// and name. Shared with copies until one changes.
+    pub(super) selectors: Arc<BTreeMap<OwnerKey, LabelSelector>>,
     /// How many pods of each priority are on nodes.
     priorities: BTreeMap<i64, usize>,
     /// The claims that there are, by namespace and name, if they are known.
@@ -297,7 +297,7 @@ impl Snapshot {
             order: Arc::default(),
             images: BTreeMap::new(),
             nominated: BTreeMap::new(),
-            selectors: BTreeMap::new(),
+            selectors: Arc::default(),
             priorities: BTreeMap::new(),
             claims: None,
             volumes: None,
@@ -381,7 +381,7 @@ impl Snapshot {
         for (label, value) in selector.into_iter().flatten() {
             requirements.require(label, value);
         }
-        self.selectors.insert(key, requirements);
+        Arc::make_mut(&mut self.selectors).insert(key, requirements);
     }
 
     /// Tells of the selector of a `ReplicaSet` or `StatefulSet`, by which pods are spread that have
@@ -393,8 +393,8 @@ impl Snapshot {
         name: &str,
         selector: LabelSelector,
     ) {
-        self.selectors
-            .insert((namespace.to_string(), kind.to_string(), name.to_string()), selector);
+        let key = (namespace.to_string(), kind.to_string(), name.to_string());
+        Arc::make_mut(&mut self.selectors).insert(key, selector);
     }
 
     /// Says which claims (`PersistentVolumeClaim`) there are, by namespace and name. Unless this is
