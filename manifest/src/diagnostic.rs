@@ -284,7 +284,7 @@ impl<'f> Diagnostics<'f> {
     }
 }
 
-/// Which letters a name has, a bit each.
+/// The letters of a name, a bit each.
 fn letters(name: &str) -> u32 {
     let letters = name.bytes().filter(u8::is_ascii_alphabetic);
     letters.fold(0, |bits, letter| bits | 1 << (letter.to_ascii_lowercase() - b'a'))
