@@ -91,7 +91,7 @@ pub use self::node_lifecycle::Requeue;
 pub use self::scheduling::{AbsentNodes, PreemptedMessage, PreemptionMessage, TaintReason};
 pub use self::workloads::ScalingMessage;
 
-/// A minor release of Kubernetes, from 1.18 to 1.35.
+/// A minor release of Kubernetes, from 1.18 to 1.36.
 ///
 /// `1.18` behaves as 1.18.6 and `1.20` as 1.20.2, whose running code was recorded; any other one
 /// as its first patch. A patch can be given; it is what versions say and changes nothing else, so
@@ -102,7 +102,7 @@ pub use self::workloads::ScalingMessage;
     derive(tsify::Tsify),
     // A test of the package compares it with what `all` lists.
     tsify(type = "`${\"\" | \"v\"}1.${18 | 19 | 20 | 21 | 22 | 23 | 24 | 25 | 26 | 27 | 28 | 29 | \
-        30 | 31 | 32 | 33 | 34 | 35}${\"\" | `${\".\" | \"+\" | \"-\"}${string}`}`")
+        30 | 31 | 32 | 33 | 34 | 35 | 36}${\"\" | `${\".\" | \"+\" | \"-\"}${string}`}`")
 )]
 pub struct KubernetesRelease {
     minor: u8,
@@ -112,7 +112,7 @@ pub struct KubernetesRelease {
 
 /// The newest patch of each minor release, from [`KubernetesRelease::OLDEST`] on, that was run or
 /// whose source was read.
-const PATCHES: [u8; 18] = [6, 2, 2, 1, 6, 12, 14, 0, 1, 1, 2, 6, 1, 13, 5, 5, 2, 0];
+const PATCHES: [u8; 19] = [6, 2, 2, 1, 6, 12, 14, 0, 1, 1, 2, 6, 1, 13, 5, 5, 2, 0, 2];
 
 impl PartialEq for KubernetesRelease {
     fn eq(&self, other: &Self) -> bool {
@@ -144,7 +144,7 @@ impl KubernetesRelease {
     /// The oldest release known here.
     pub const OLDEST: Self = Self::of(18);
     /// The newest release known here.
-    pub const NEWEST: Self = Self::of(35);
+    pub const NEWEST: Self = Self::of(36);
 
     const fn of(minor: u8) -> Self {
         Self { minor, patch: None }
@@ -280,8 +280,8 @@ mod tests {
         }
         let given = KubernetesRelease::parse("1.20.15").unwrap();
         assert_eq!(given, KubernetesRelease::of(20), "the patch changes no rule");
-        for bad in ["1.17", "1.36", "2.0", "1.", "1.20x", "", "1.300"] {
-            assert!(KubernetesRelease::parse(bad).unwrap_err().contains("1.18 to 1.35"), "{bad}");
+        for bad in ["1.17", "1.37", "2.0", "1.", "1.20x", "", "1.300"] {
+            assert!(KubernetesRelease::parse(bad).unwrap_err().contains("1.18 to 1.36"), "{bad}");
         }
     }
 }
