@@ -133,16 +133,16 @@ fn the_release_is_that_of_the_newest_kubelet() {
         ),
         (
             &["v1.99.0+k3s1"],
-            "1.35",
+            "1.36",
             ReleaseKnown::TooNew,
-            "1 node reports v1.99.0+k3s1; that is newer than 1.35, the newest known here and the \
+            "1 node reports v1.99.0+k3s1; that is newer than 1.36, the newest known here and the \
              nearest",
         ),
         (
             &["2.0"],
-            "1.35",
+            "1.36",
             ReleaseKnown::TooNew,
-            "1 node reports 2.0; that is newer than 1.35, the newest known here and the nearest",
+            "1 node reports 2.0; that is newer than 1.36, the newest known here and the nearest",
         ),
     ] {
         let detected = read(&nodes(versions)).detected_release().unwrap();

@@ -57,7 +57,7 @@ for (const hand of [mouse, keyboard, touch]) {
     await hand(page).press(page.getByTestId("story-next"));
     await story(page).getByText("2 of 2").waitFor();
     assert.equal(await story(page).getByTestId("story-answer").count(), 0);
-    assert.equal(await page.getByTestId("release").inputValue(), "1.35");
+    assert.equal(await page.getByTestId("release").inputValue(), "1.36");
     await page.waitForFunction(() => location.hash.startsWith("#2."));
     await page.goBack();
     await page.getByTestId("questions").waitFor();
