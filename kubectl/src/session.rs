@@ -138,8 +138,8 @@ impl<'a> Session<'a> {
     /// already.
     fn redact(&mut self, mut command: Command) -> Result<Command, Failure> {
         let live = self.live(&command);
-        let dropped = redact_console_command(&mut command, live.as_ref())
-            .map_err(|error| Failure::plain(error.to_string()))?;
+        let dropped =
+            redact_console_command(&mut command, live.as_ref()).map_err(Failure::plain)?;
         self.warn_of_dropped(dropped);
         Ok(command)
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::diagnostic::{Position, Problem};
 use crate::limits::{ImportOptions, Limits};
 use crate::scalar::{Scalar, resolve};
-use crate::tree::{Entry, Place, Sink, Spanned, Value, push_index, push_key};
+use crate::tree::{Entry, List, Place, Sink, Spanned, Split, Value, push_index, push_key};
 
 /// Why reading stops.
 #[derive(Debug)]
@@ -91,8 +91,7 @@ pub(crate) struct Builder<'t, 's> {
     /// Whether `managedFields` are kept.
     keep_all: bool,
     sink: &'s mut dyn Sink<'t>,
-    /// Whether the elements of lists of objects are given to the sink one by one.
-    split: bool,
+    split: Split,
     frames: Vec<Frame<'t>>,
     /// How many lists and mappings are open of a value that is not kept.
     skipped: usize,
@@ -104,7 +103,7 @@ pub(crate) struct Builder<'t, 's> {
 }
 
 impl<'t, 's> Builder<'t, 's> {
-    pub(crate) fn new(options: &ImportOptions, split: bool, sink: &'s mut dyn Sink<'t>) -> Self {
+    pub(crate) fn new(options: &ImportOptions, split: Split, sink: &'s mut dyn Sink<'t>) -> Self {
         Self {
             limits: options.limits,
             keep_all: options.keep_all,
@@ -302,16 +301,21 @@ impl<'t, 's> Builder<'t, 's> {
 
     /// Where the next value stands if it is one that is given to the sink by itself.
     fn place(&self) -> Option<Place> {
-        if !self.split {
-            return None;
-        }
-        match self.frames.as_slice() {
-            [Frame::Seq { given, .. }] => Some(Place::Element(*given)),
-            [Frame::Map { key: Some(key), .. }, Frame::Seq { given, .. }]
+        match (self.split, self.frames.as_slice()) {
+            (Split::Items, [Frame::Seq { given, .. }]) => Some(Place::Element(*given)),
+            (Split::Items, [Frame::Map { key: Some(key), .. }, Frame::Seq { given, .. }])
                 if key.text == "items" =>
             {
                 Some(Place::Item(*given))
             }
+            (
+                Split::Scenario,
+                [
+                    Frame::Map { key: Some(outer), .. },
+                    Frame::Map { key: Some(list), .. },
+                    Frame::Seq { .. },
+                ],
+            ) if outer.text == "objects" => List::named(&list.text).map(Place::Of),
             _ => None,
         }
     }

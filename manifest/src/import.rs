@@ -16,7 +16,7 @@ use crate::limits::ImportOptions;
 use crate::redact::Dropped;
 use crate::report::ObjectReport;
 use crate::source;
-use crate::tree::Spanned;
+use crate::tree::{Spanned, Split};
 
 /// What a text holds.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -138,7 +138,7 @@ pub async fn import_in_slices(
     if let Err(problem) = source::check(text, &options.limits) {
         importer.refuse(problem);
     } else {
-        importer = source::parse(text, options, true, new).await;
+        importer = source::parse(text, options, Split::Items, new).await;
     }
     importer.finish(text).await
 }

@@ -11,7 +11,7 @@ use taintlab_core::slices::pause;
 use crate::builder::{Builder, Stop};
 use crate::diagnostic::{Position, Problem};
 use crate::limits::ImportOptions;
-use crate::tree::{Sink, Value};
+use crate::tree::{Sink, Split, Value};
 
 /// After so many values it pauses.
 const PAUSE: usize = 2_000;
@@ -20,7 +20,7 @@ const PAUSE: usize = 2_000;
 pub(crate) async fn parse<'t>(
     text: &'t str,
     options: &ImportOptions,
-    split: bool,
+    split: Split,
     sink: &mut dyn Sink<'t>,
 ) {
     let mut builder = Builder::new(options, split, sink);

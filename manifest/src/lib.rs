@@ -69,4 +69,4 @@ pub use crate::scenario::{
 };
 pub use crate::source::{HOW_TO_GET_COMMAND, text_from_bytes};
 pub use crate::svg::{SvgOptions, escape_xml, timeline_svg};
-pub use crate::typed::typed;
+pub use crate::typed::{from_json, scenario_from_json, typed};

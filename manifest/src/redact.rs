@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Error, Value as Json};
+use serde_json::Value as Json;
 use taintlab_core::command::Command;
 use taintlab_core::scenario::{Scenario, Step};
 use taintlab_core::time::Time;
@@ -34,7 +34,7 @@ pub enum Extent {
 ///
 /// # Errors
 /// A part of the scenario has no JSON form, which nothing that was read has.
-pub fn redact_scenario(scenario: &mut Scenario, extent: Extent) -> Result<Dropped, Error> {
+pub fn redact_scenario(scenario: &mut Scenario, extent: Extent) -> Result<Dropped, String> {
     let mut redactor = Redactor::new(extent);
     let objects = &mut scenario.objects;
     for node in &mut objects.nodes {
@@ -72,7 +72,7 @@ pub fn redact_scenario(scenario: &mut Scenario, extent: Extent) -> Result<Droppe
 /// A command has no JSON form, which none that was read has. Those before it are cleaned.
 pub fn redact_commands<'c>(
     commands: impl IntoIterator<Item = &'c mut Command>,
-) -> Result<Dropped, Error> {
+) -> Result<Dropped, String> {
     let mut redactor = Redactor::new(Extent::Shown);
     for command in commands {
         redactor.command(command, None)?;
@@ -88,7 +88,7 @@ pub fn redact_commands<'c>(
 pub fn redact_console_command(
     command: &mut Command,
     live: Option<&Command>,
-) -> Result<Dropped, Error> {
+) -> Result<Dropped, String> {
     let mut redactor = Redactor::new(Extent::Shown);
     redactor.command(command, live)?;
     Ok(redactor.dropped)
@@ -107,7 +107,7 @@ impl Redactor {
         Self { extent, keep_copies: false, dropped: Dropped::default() }
     }
 
-    fn command(&mut self, command: &mut Command, live: Option<&Command>) -> Result<(), Error> {
+    fn command(&mut self, command: &mut Command, live: Option<&Command>) -> Result<(), String> {
         let holds_an_object = matches!(
             command,
             Command::CreateNode(_)
@@ -123,7 +123,7 @@ impl Redactor {
         if !holds_an_object {
             return Ok(());
         }
-        let live = live.map(serde_json::to_value).transpose()?;
+        let live = live.map(serde_json::to_value).transpose().map_err(|error| error.to_string())?;
         let before = std::mem::replace(&mut self.keep_copies, true);
         self.typed_beside(command, COMMAND, live.as_ref())?;
         self.keep_copies = before;
@@ -134,7 +134,7 @@ impl Redactor {
         &mut self,
         value: &mut T,
         rule: Rule,
-    ) -> Result<(), Error> {
+    ) -> Result<(), String> {
         self.typed_beside(value, rule, None)
     }
 
@@ -144,13 +144,12 @@ impl Redactor {
         value: &mut T,
         rule: Rule,
         live: Option<&Json>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), String> {
         let before = self.dropped;
-        let mut json = serde_json::to_value(&*value)?;
+        let mut json = serde_json::to_value(&*value).map_err(|error| error.to_string())?;
         self.value(&mut json, rule, live);
         if self.dropped != before {
-            // By way of text, as `typed` does.
-            *value = serde_json::from_str(&json.to_string())?;
+            *value = crate::typed(&json)?;
         }
         Ok(())
     }

@@ -22,7 +22,7 @@ use crate::near_miss;
 use crate::redact::Dropped;
 use crate::source;
 use crate::storage;
-use crate::tree::{Place, Sink, Spanned, Value};
+use crate::tree::{Place, Sink, Spanned, Split, Value};
 
 /// What a scenario file holds.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -115,7 +115,7 @@ pub async fn read_scenario_in_slices(
     let mut diagnostics = Diagnostics::new(file);
     let mut read = ScenarioFile { file: file.into(), ..ScenarioFile::default() };
     let documents = match source::check(text, &options.limits) {
-        Ok(()) => source::parse(text, options, false, Documents::default).await,
+        Ok(()) => source::parse(text, options, Split::Nothing, Documents::default).await,
         Err(problem) => Documents { problems: vec![problem], ..Documents::default() },
     };
     for problem in documents.problems {
@@ -190,7 +190,7 @@ pub fn read_value<T: serde::de::DeserializeOwned>(
 ) -> Result<T, Vec<Diagnostic>> {
     let options = ImportOptions::from(limits);
     let Documents { mut documents, mut problems } = match source::check(text, limits) {
-        Ok(()) => at_once(source::parse(text, &options, false, Documents::default)),
+        Ok(()) => at_once(source::parse(text, &options, Split::Nothing, Documents::default)),
         Err(problem) => Documents { problems: vec![problem], ..Documents::default() },
     };
     let document = documents.pop().filter(|_| documents.is_empty());

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::diagnostic::{Diagnostic, Position, Problem, Severity};
 use crate::json;
 use crate::limits::{ImportOptions, Limits};
-use crate::tree::Sink;
+use crate::tree::{Sink, Split};
 #[cfg(feature = "yaml")]
 use crate::yaml;
 
@@ -90,7 +90,7 @@ pub(crate) trait Reader {
 pub(crate) async fn parse<'t, R: Reader + Sink<'t>>(
     text: &'t str,
     options: &ImportOptions,
-    split: bool,
+    split: Split,
     new: impl Fn() -> R,
 ) -> R {
     let begin = text.trim_start();
@@ -117,7 +117,7 @@ pub(crate) async fn parse<'t, R: Reader + Sink<'t>>(
 async fn parse_yaml<'t>(
     text: &'t str,
     options: &ImportOptions,
-    split: bool,
+    split: Split,
     sink: &mut dyn Sink<'t>,
 ) {
     yaml::parse(text, options, split, sink).await;

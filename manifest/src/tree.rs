@@ -133,13 +133,46 @@ pub(crate) enum Place {
     Item(usize),
     /// It is an element of a document that is a list.
     Element(usize),
+    /// It is an element of a list of the `objects` of a scenario.
+    Of(List),
+}
+
+/// A list of the `objects` of a scenario that can be long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum List {
+    Nodes,
+    Pods,
+    Workloads,
+}
+
+impl List {
+    /// The list of this name, if it can be long.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        match name {
+            "nodes" => Some(Self::Nodes),
+            "pods" => Some(Self::Pods),
+            "workloads" => Some(Self::Workloads),
+            _ => None,
+        }
+    }
+}
+
+/// Parts of a document that are given to the sink by themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Split {
+    /// None.
+    Nothing,
+    /// The elements of a list, and those of `items`.
+    Items,
+    /// The elements of the long lists of a scenario's `objects`.
+    Scenario,
 }
 
 impl Place {
     /// The field path of the object in its document.
     pub(crate) fn path(self) -> String {
         match self {
-            Self::Document => String::new(),
+            Self::Document | Self::Of(_) => String::new(),
             Self::Item(index) => format!("items[{index}]"),
             Self::Element(index) => format!("[{index}]"),
         }

@@ -9,7 +9,7 @@ use crate::builder::{Builder, Stop};
 use crate::diagnostic::{Position, Problem};
 use crate::limits::ImportOptions;
 use crate::scalar::{Scalar, resolve};
-use crate::tree::{Sink, Value};
+use crate::tree::{Sink, Split, Value};
 
 /// What becomes of a text that is not read on.
 const REST_OF_TEXT: &str = "the rest of the text is left out";
@@ -24,7 +24,7 @@ const PACE: Pace = Pace::every(500);
 pub(crate) async fn parse<'t>(
     text: &'t str,
     options: &ImportOptions,
-    split: bool,
+    split: Split,
     sink: &mut dyn Sink<'t>,
 ) {
     let mut builder = Builder::new(options, split, sink);

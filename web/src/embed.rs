@@ -37,7 +37,7 @@ pub(crate) fn draft(session: &Session, page: &str) -> Result<Draft, String> {
             if !session.timeline().log.is_empty() {
                 scenario.clear_expectations();
             }
-            redact_scenario(&mut scenario, Extent::Shown).map_err(|error| error.to_string())?;
+            redact_scenario(&mut scenario, Extent::Shown)?;
             write_scenario(&scenario)
         }
     };

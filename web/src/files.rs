@@ -377,7 +377,7 @@ pub(crate) fn export_as(session: &Session, what: ExportKind) -> (&'static str, S
 /// A part of it has no JSON form, which nothing that was read has.
 pub(crate) fn shared_text(session: &Session) -> Result<String, String> {
     let mut scenario = as_scenario(session);
-    redact_scenario(&mut scenario, Extent::Shown).map_err(|error| error.to_string())?;
+    redact_scenario(&mut scenario, Extent::Shown)?;
     Ok(write_scenario(&scenario))
 }
 

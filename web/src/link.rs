@@ -35,7 +35,7 @@ use taintlab_core::slices::pause;
 use taintlab_core::time::{Span, Timestamp, parse_duration};
 use taintlab_manifest::demo::escape_in_fragment;
 pub(crate) use taintlab_manifest::demo::{LONGEST_FRAGMENT as MOST_ENCODED, LONGEST_LINK};
-use taintlab_manifest::redact_commands;
+use taintlab_manifest::{from_json, redact_commands};
 
 pub(crate) use self::hidden::hide_names;
 use self::slim::slim;
@@ -114,8 +114,7 @@ pub(crate) fn write(session: &Session, selection: Option<&Selection>) -> Result<
         return Err("the cluster is too large for a link".to_owned());
     }
     let mut edits: Vec<Edit> = timeline.log.iter().map(|edit| Edit::clone(edit)).collect();
-    redact_commands(edits.iter_mut().flat_map(|edit| &mut edit.commands))
-        .map_err(|error| error.to_string())?;
+    redact_commands(edits.iter_mut().flat_map(|edit| &mut edit.commands))?;
     let mut contents = contents(session, selection);
     let selected = selection.map(Selection::to_text).unwrap_or_default();
     let hash = hash(session);
@@ -485,7 +484,7 @@ impl Parsed {
         };
         let state = match whole.as_str() {
             "" => State::default(),
-            json => serde_json::from_str::<State>(json).map_err(|error| {
+            json => from_json::<State>(json).map_err(|error| {
                 format!("what is packed in it is not what it should be: {error}")
             })?,
         };
@@ -506,8 +505,7 @@ impl Parsed {
             }
             (None, None) => return Err("its `s`, the cluster, is missing".to_owned()),
         };
-        redact_commands(e.iter_mut().flat_map(|edit| &mut edit.commands))
-            .map_err(|error| error.to_string())?;
+        redact_commands(e.iter_mut().flat_map(|edit| &mut edit.commands))?;
         e.order_by_key(|edit| edit.at);
         let begun = Session::begin_resume(start, e, clear.at);
         let (session, way) = begun.map_err(|error| error.to_string())?;

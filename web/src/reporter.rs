@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use taintlab_core::report::{Outline, Plan, Report, ReportOptions, Run, RunResult, report};
 use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Timestamp;
+use taintlab_manifest::from_json;
 use wasm_bindgen::JsValue;
 use web_sys::DedicatedWorkerGlobalScope;
 
@@ -100,9 +101,9 @@ pub(crate) fn serve(scope: &DedicatedWorkerGlobalScope) {
     let page = scope.clone();
     worker::listen(scope, move |message| {
         let text = message.as_string().unwrap_or_default();
-        let answer = match serde_json::from_str(&text) {
+        let answer = match from_json(&text) {
             Ok(request) => reporter.answer(request, WORKER_BUDGET),
-            Err(error) => Answer::Failed(error.to_string()),
+            Err(error) => Answer::Failed(error),
         };
         if let Ok(text) = serde_json::to_string(&answer) {
             // The page is there as long as its worker is.
@@ -121,7 +122,7 @@ pub(crate) fn begin(
     Remote::begin("reporter", move |message| {
         told(message.and_then(|message| {
             let text = message.as_string().unwrap_or_default();
-            serde_json::from_str(&text).map_err(|error| error.to_string())
+            from_json(&text)
         }));
     })
 }

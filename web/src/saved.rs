@@ -6,7 +6,9 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 use taintlab_core::scenario::{Kubernetes, Scenario};
 use taintlab_core::time::{Span, Timestamp};
-use taintlab_manifest::{Dropped, Extent, redact_commands, redact_scenario};
+use taintlab_manifest::{
+    Dropped, Extent, from_json, redact_commands, redact_scenario, scenario_from_json,
+};
 
 use crate::files;
 use crate::session::{Branch, Edit, Session, Way};
@@ -237,7 +239,7 @@ impl Write for Pieces {
 /// # Errors
 /// The text is none of ours, or of another version; the message says so.
 pub(crate) fn from_text(text: &str, start: &str) -> Result<Restored, String> {
-    let stored: Stored = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let stored: Stored = from_json(text)?;
     if !(1..=FORMAT).contains(&stored.format) {
         return Err(format!(
             "it has format {}, this page reads formats 1 to {FORMAT}",
@@ -246,7 +248,7 @@ pub(crate) fn from_text(text: &str, start: &str) -> Result<Restored, String> {
     }
     let own = match start {
         "" => None,
-        start => Some(serde_json::from_str(start).map_err(|error| error.to_string())?),
+        start => Some(scenario_from_json(start)?),
     };
     let (Some(now), Some(mut edits), Some(mut start)) =
         (stored.now, stored.edits, own.or(stored.start))
@@ -254,7 +256,7 @@ pub(crate) fn from_text(text: &str, start: &str) -> Result<Restored, String> {
         return Err("its `now`, `edits` or `start` is missing".to_owned());
     };
     let dropped = match stored.format {
-        1 | 2 => redact(&mut start, &mut edits).map_err(|error| error.to_string())?,
+        1 | 2 => redact(&mut start, &mut edits)?,
         _ => Dropped::default(),
     };
     let selection = stored.selection.as_deref().and_then(Selection::parse);
@@ -263,7 +265,7 @@ pub(crate) fn from_text(text: &str, start: &str) -> Result<Restored, String> {
 }
 
 /// Takes out what the import would have dropped.
-fn redact(start: &mut Scenario, edits: &mut [Edit]) -> Result<Dropped, serde_json::Error> {
+fn redact(start: &mut Scenario, edits: &mut [Edit]) -> Result<Dropped, String> {
     let mut dropped = redact_scenario(start, Extent::Shown)?;
     dropped += redact_commands(edits.iter_mut().flat_map(|edit| &mut edit.commands))?;
     Ok(dropped)
@@ -333,12 +335,12 @@ mod tests {
     #[test]
     fn texts_of_others_are_refused_with_a_reason() {
         for (text, reason) in [
-            ("", "line 1 column 0"),
-            ("[1]", "line 1 column"),
+            ("", "exactly one value"),
+            ("[1]", "expected a mapping"),
             ("{\"theme\":\"dark\"}", "format"),
             ("{\"format\":1}", "`start` is missing"),
             ("{\"format\":7,\"more\":[]}", "it has format 7, this page reads formats 1 to 3"),
-            ("{\"format\":1,\"now\":0,\"edits\":[{}],\"start\":{}}", "line 1 column"),
+            ("{\"format\":1,\"now\":0,\"edits\":[{}],\"start\":{}}", "line 1, column"),
         ] {
             let error = from_text(text, "").err().unwrap();
             assert!(error.contains(reason), "{text}: {error}");

@@ -14,6 +14,7 @@ use web_sys::{IdbDatabase, IdbRequest, IdbTransaction, IdbTransactionMode};
 use crate::browser;
 use crate::protocol::StartText;
 use taintlab_core::order::Order;
+use taintlab_manifest::from_json;
 
 const DATABASE: &str = "taintlab";
 const ENTRIES: &str = "sessions";
@@ -195,7 +196,7 @@ pub(crate) async fn rename(id: &str, name: &str) -> Result<(), Failure> {
     let database = Database::open().await?;
     let transaction = database.begin(IdbTransactionMode::Readwrite)?;
     let Some(text) = get(&transaction, ENTRIES, id).await? else { return Ok(()) };
-    let Ok(mut entry) = serde_json::from_str::<Entry>(&text) else { return Ok(()) };
+    let Ok(mut entry) = from_json::<Entry>(&text) else { return Ok(()) };
     let name = name.trim();
     entry.name = (!name.is_empty()).then(|| name.to_owned());
     finish(&transaction, put_entry(&transaction, &entry)).await
@@ -263,7 +264,7 @@ impl Drop for Database {
 async fn entries(transaction: &IdbTransaction) -> Result<Vec<Entry>, Failure> {
     let found = settled(&transaction.object_store(ENTRIES)?.get_all()?).await?;
     let found: Array = found.unchecked_into();
-    let entry = |text: JsValue| serde_json::from_str(&text.as_string()?).ok();
+    let entry = |text: JsValue| from_json(&text.as_string()?).ok();
     let mut entries: Vec<Entry> = found.iter().filter_map(entry).collect();
     entries.order_by(|a, b| b.changed.cmp(&a.changed).then_with(|| a.id.cmp(&b.id)));
     Ok(entries)
@@ -299,7 +300,7 @@ fn js_value(start: &StartText) -> JsValue {
 
 async fn get_all_of(transaction: &IdbTransaction, id: &str) -> Result<Option<Kept>, Failure> {
     let Some(text) = get(transaction, ENTRIES, id).await? else { return Ok(None) };
-    let Ok(entry) = serde_json::from_str(&text) else { return Ok(None) };
+    let Ok(entry) = from_json(&text) else { return Ok(None) };
     let found = settled(&transaction.object_store(STARTS)?.get(&id.into())?).await?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole bytes")]
     let start = match found.dyn_into::<web_sys::Blob>() {

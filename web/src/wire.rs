@@ -329,7 +329,7 @@ macro_rules! as_json {
                 crate::wire::Wire::put(&serde_json::to_string(self).unwrap_or_default(), out);
             }
             fn take(from: &mut &[u8]) -> Option<Self> {
-                serde_json::from_str(crate::wire::take_text(from)?).ok()
+                taintlab_manifest::from_json(crate::wire::take_text(from)?).ok()
             }
         }
     )*};

@@ -14,7 +14,7 @@ use taintlab_core::command::Command;
 use taintlab_core::scenario::Scenario;
 use taintlab_core::simulator::Simulator;
 use taintlab_core::time::{Span, Timestamp};
-use taintlab_manifest::{ImportOptions, import};
+use taintlab_manifest::{ImportOptions, import, scenario_from_json};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -67,6 +67,9 @@ fn measure(file: Option<String>, zone: &str) -> Result<()> {
         return Err(problem.to_string().into());
     }
     let scenario = read.into_scenario(Scenario::default());
+    let stored = timed("written to be stored", || serde_json::to_string(&scenario))?;
+    let again = timed("read as it was stored", || scenario_from_json(&stored))?;
+    drop((again, stored));
     let mut simulator = timed("put in place", || scenario.simulator())?;
     timed("its beginning", || simulator.advance_to(Timestamp::ZERO))?;
     simulator.drain_events();

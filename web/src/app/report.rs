@@ -11,6 +11,7 @@ use taintlab_core::report::{
 };
 use taintlab_core::scenario::{Bookmark, Scenario};
 use taintlab_core::time::{Span, Timestamp};
+use taintlab_manifest::from_json;
 
 use super::App;
 use crate::browser;
@@ -225,9 +226,8 @@ impl Reporting {
                 let (reporter, dispatch) = (reporter.clone(), dispatch.clone());
                 // The page is painted before.
                 *waits = Some(Timeout::new(0, move || {
-                    let answer = serde_json::from_str(&request)
-                        .map(|request| reporter.borrow_mut().answer(request, PAGE_BUDGET))
-                        .map_err(|error| error.to_string());
+                    let answer = from_json(&request)
+                        .map(|request| reporter.borrow_mut().answer(request, PAGE_BUDGET));
                     dispatch.emit(Msg::ReportAnswer(turn, number, Box::new(answer)));
                 }));
             }

@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use taintlab_core::command::Command;
 use taintlab_kubectl::Completion;
+use taintlab_manifest::from_json;
 use web_sys::{Element, HtmlTextAreaElement, KeyboardEvent};
 use yew::prelude::*;
 
@@ -84,7 +85,7 @@ impl Component for Console {
     type Properties = ConsoleProps;
 
     fn create(_: &Context<Self>) -> Self {
-        let stored = browser::stored(KEY).and_then(|text| serde_json::from_str(&text).ok());
+        let stored = browser::stored(KEY).and_then(|text| from_json(&text).ok());
         let history: Vec<String> = stored.unwrap_or_default();
         // Earlier versions of the page stored every line.
         store(&history);

@@ -95,7 +95,7 @@ fn reduce(edits: &mut [Edit]) -> Result<(), String> {
     for Edit { at, commands } in edits {
         let steps = commands.drain(..).map(|command| Step { at: *at, command, refused: None });
         let mut scenario = Scenario { steps: steps.collect(), ..Scenario::default() };
-        redact_scenario(&mut scenario, Extent::Run).map_err(|error| error.to_string())?;
+        redact_scenario(&mut scenario, Extent::Run)?;
         commands.extend(scenario.steps.into_iter().map(|step| step.command));
     }
     Ok(())

@@ -58,13 +58,10 @@ pub(super) fn slim<'c>(
     slim.clear_expectations();
     slim.metadata =
         ScenarioMetadata { title: start.metadata.title.clone(), ..ScenarioMetadata::default() };
-    let reduce = |slim: &mut Scenario, extent| {
-        redact_scenario(slim, extent).map_err(|error| error.to_string())
-    };
-    reduce(&mut slim, Extent::Shown)?;
+    redact_scenario(&mut slim, Extent::Shown)?;
     let whole: Vec<CopyOnWrite<PodTemplate>> =
         slim.objects.workloads.iter().map(|workload| workload.spec.template.clone()).collect();
-    reduce(&mut slim, Extent::Run)?;
+    redact_scenario(&mut slim, Extent::Run)?;
     let objects = &mut slim.objects;
     objects.others.retain(|object| {
         let text = |path: &str| object.pointer(path).and_then(Value::as_str);
