@@ -117,6 +117,7 @@ fn nodes(versions: &[&str]) -> String {
 
 #[test]
 fn the_release_is_that_of_the_newest_kubelet() {
+    let newest = &KubernetesRelease::NEWEST.to_string();
     for (versions, release, known, words) in [
         (
             &["v1.29.9", "v1.30.4-gke.100", "v1.29.9", "", "v1.9.0"][..],
@@ -133,16 +134,21 @@ fn the_release_is_that_of_the_newest_kubelet() {
         ),
         (
             &["v1.99.0+k3s1"],
-            "1.36",
+            newest,
             ReleaseKnown::TooNew,
-            "1 node reports v1.99.0+k3s1; that is newer than 1.36, the newest known here and the \
-             nearest",
+            &format!(
+                "1 node reports v1.99.0+k3s1; that is newer than {newest}, the newest known here \
+                 and the nearest"
+            ),
         ),
         (
             &["2.0"],
-            "1.36",
+            newest,
             ReleaseKnown::TooNew,
-            "1 node reports 2.0; that is newer than 1.36, the newest known here and the nearest",
+            &format!(
+                "1 node reports 2.0; that is newer than {newest}, the newest known here and the \
+                 nearest"
+            ),
         ),
     ] {
         let detected = read(&nodes(versions)).detected_release().unwrap();

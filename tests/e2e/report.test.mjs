@@ -53,7 +53,8 @@ playgroundTest("a text without versions and times says that they are unknown", a
   await ready(page);
   await openImport(page, "apiVersion: v1\nkind: Node\nmetadata: {name: plain}\n");
   const about = page.getByTestId("import-cluster");
-  await about.getByText("No node reports a version: Kubernetes 1.36 stays.").waitFor();
+  const release = await page.getByTestId("release").inputValue();
+  await about.getByText(`No node reports a version: Kubernetes ${release} stays.`).waitFor();
   await about.getByText("There are no times in the text").waitFor();
   await page.getByTestId("import-replace").click();
   await page.locator('[data-node="plain"]').waitFor();

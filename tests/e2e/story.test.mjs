@@ -48,6 +48,7 @@ for (const hand of [mouse, keyboard, touch]) {
     await page.getByTestId("undo").click();
     await hand(page).press(page.getByTestId("home"));
     await page.getByTestId("questions").waitFor();
+    const release = await page.getByTestId("release").inputValue();
     const why = page.getByTestId("question-why");
     assert.equal(await why.innerText(), "Why 5 min 50 s, and not 5 min?");
     await hand(page).press(why);
@@ -57,7 +58,7 @@ for (const hand of [mouse, keyboard, touch]) {
     await hand(page).press(page.getByTestId("story-next"));
     await story(page).getByText("2 of 2").waitFor();
     assert.equal(await story(page).getByTestId("story-answer").count(), 0);
-    assert.equal(await page.getByTestId("release").inputValue(), "1.36");
+    assert.equal(await page.getByTestId("release").inputValue(), release);
     await page.waitForFunction(() => location.hash.startsWith("#2."));
     await page.goBack();
     await page.getByTestId("questions").waitFor();

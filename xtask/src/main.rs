@@ -10,6 +10,7 @@ mod count;
 mod npm;
 mod pins;
 mod playground;
+mod release_diff;
 mod schema;
 mod setup;
 mod site;
@@ -80,6 +81,11 @@ enum Task {
     Size,
     /// Write the JSON Schema of scenario files
     Schema,
+    /// List what is bound to a release of Kubernetes: its rules, and the places that name it
+    ReleaseDiff {
+        /// The release, such as 1.35 [default: the newest one]
+        release: Option<String>,
+    },
     /// Install the generators with which the recipes of the book are tested
     Generators,
 }
@@ -127,6 +133,7 @@ fn run(workspace: &mut Workspace, task: Task) -> anyhow::Result<ExitCode> {
             size::report(workspace)?;
         }
         Task::Schema => schema::run(workspace)?,
+        Task::ReleaseDiff { release } => release_diff::run(workspace, release.as_deref())?,
         Task::Generators => setup::site_generators(workspace)?,
     }
     Ok(ExitCode::SUCCESS)
