@@ -167,6 +167,13 @@ impl KubernetesRelease {
         Self::of(u8::try_from(minor).unwrap_or(u8::MAX).clamp(oldest, newest))
     }
 
+    /// Whether this is one of the releases that hardly anybody runs any longer, before 1.29. They
+    /// are kept since the oldest were recorded, and are offered apart.
+    #[must_use]
+    pub const fn is_older(self) -> bool {
+        self.minor < 29
+    }
+
     /// All releases known here, oldest first.
     pub fn all() -> impl DoubleEndedIterator<Item = Self> {
         (Self::OLDEST.minor..=Self::NEWEST.minor).map(Self::of)

@@ -51,6 +51,17 @@ const seen = (names) =>
     ),
   );
 
+playgroundTest("releases that hardly anybody runs are offered apart", async ({ page }) => {
+  await ready(page);
+  const group = page.getByTestId("release").locator('optgroup[label="older"] option');
+  const older = await group.allInnerTexts();
+  assert.deepEqual([older[0], older.at(-1)], ["1.28", "1.18"]);
+  const newer = await page.getByTestId("release").locator("> option").allInnerTexts();
+  assert.ok(newer.includes("1.29") && !newer.includes("1.28"), newer.join());
+  await page.getByTestId("release").selectOption("1.20");
+  await page.waitForFunction(() => location.hash.includes("release=1.20"));
+});
+
 playgroundTest("C on a branch compares the branch it came from with it", async ({ page }) => {
   await ready(page);
   await stopKubelet(page, "worker-1");

@@ -104,7 +104,7 @@ impl KubernetesRelease {
     /// What the answers of this release rest on, in a sentence or two.
     #[must_use]
     pub fn rests_on(self) -> String {
-        let (base, newest) = (KubernetesRelease::of(20), Self::NEWEST);
+        let base = KubernetesRelease::of(20);
         if self == base {
             return "Verified against recordings of the running code of Kubernetes 1.20.2.".into();
         }
@@ -128,11 +128,13 @@ impl KubernetesRelease {
             "Recorded from 1.20.2, {which}: {recorded}{read} read in Kubernetes' source, {believed} \
              believed to have come with their release."
         );
-        if self.minor == 18 {
-            text += " Its taint manager (1.18.6) was recorded.";
-        } else if self == newest {
-            text += " Its taint eviction was recorded.";
-        }
+        text += match self.minor {
+            18 => " Its taint manager (1.18.6) was recorded.",
+            33 => " A control plane of 1.33.5 was recorded, and is played beside it.",
+            34 => " A control plane of 1.34.2 was recorded, and is played beside it.",
+            36 => " Its running code and a control plane of 1.36.2 were recorded.",
+            _ => "",
+        };
         text
     }
 }
@@ -190,6 +192,8 @@ mod tests {
         );
         assert!(said(18).ends_with("Its taint manager (1.18.6) was recorded."), "{}", said(18));
         assert!(said(31).contains("changes up to 1.31: "), "{}", said(31));
+        assert!(said(34).contains("A control plane of 1.34.2 was recorded"), "{}", said(34));
+        assert!(said(36).contains("a control plane of 1.36.2 were recorded"), "{}", said(36));
         assert!(said(18).contains(": 1 recorded, "), "{}", said(18));
         assert!(said(35).contains(": 1 recorded, "), "{}", said(35));
         assert!(!said(34).contains(": 1 recorded, "), "{}", said(34));

@@ -3,7 +3,7 @@
 use taintlab_core::release::KubernetesRelease;
 use yew::prelude::*;
 
-use crate::components::parts::forms::Choice;
+use crate::components::parts::forms::{Choice, releases};
 use crate::components::parts::icon;
 use crate::messages::{Dialog, Dispatch, Msg, Source, maybe};
 use crate::session::StartChange;
@@ -115,12 +115,11 @@ fn release_select(props: &HeaderProps) -> Html {
         let release = KubernetesRelease::parse(&release).ok()?;
         Some(Msg::ChangeStart(StartChange::Release(release)))
     });
-    let options = KubernetesRelease::all().rev().map(|release| release.to_string());
-    let options: Vec<_> = options.map(|text| (text.clone().into(), text.into())).collect();
+    let (options, older) = releases();
     html! {
         <label title="The release of Kubernetes whose controllers run">
             <span>{ "Kubernetes" }</span>
-            <Choice value={props.release.to_string()} {options} {onchange}
+            <Choice value={props.release.to_string()} {options} {older} {onchange}
                 label="Kubernetes release" testid={TestId::Release} />
         </label>
     }

@@ -11,7 +11,7 @@ use yew::prelude::*;
 use crate::components::lanes::legend;
 use crate::components::lanes::rows::bars;
 use crate::components::parts::copy::copy;
-use crate::components::parts::forms::{Choice, TextField, error_list};
+use crate::components::parts::forms::{Choice, TextField, error_list, releases};
 use crate::components::parts::modal::Modal;
 use crate::components::parts::name::cut_name;
 use crate::messages::{Dispatch, Msg};
@@ -137,8 +137,7 @@ pub(crate) fn Compare(props: &CompareProps) -> Html {
             let here = if it.id == props.here { " (here)" } else { "" };
             (it.id.to_string().into(), format!("{}{here}", it.name).into())
         });
-        let releases = KubernetesRelease::all().rev().map(|release| release.to_string());
-        let releases = releases.map(|it| (it.clone().into(), it.into()));
+        let (releases, older) = releases();
         let onflags = change(index, false, |form, text| form.flags = text);
         let onflags = onflags.reform(|event: InputEvent| {
             event.target_unchecked_into::<HtmlTextAreaElement>().value()
@@ -157,8 +156,8 @@ pub(crate) fn Compare(props: &CompareProps) -> Html {
                     <Choice value={form.release.clone()} label={format!("Release of {name}")}
                         options={choices(
                             format!("{}, as it is", props.release),
-                            releases.collect(),
-                        )}
+                            releases,
+                        )} {older}
                         onchange={change(index, true, |form, text| form.release = text)} />
                 </label>
                 <TextField label="tolerationSeconds" value={form.seconds.clone()}

@@ -14,7 +14,7 @@ use taintlab_core::simulator::HealthPassTime;
 use taintlab_core::time::{Span, parse_duration};
 use yew::prelude::*;
 
-use crate::components::parts::forms::{Choice, TextField};
+use crate::components::parts::forms::{Choice, TextField, releases};
 use crate::components::parts::modal::Modal;
 use crate::messages::{Dispatch, Msg};
 use crate::session::{StartChange, StartSettings};
@@ -286,8 +286,7 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
             }
         })
     };
-    let releases = KubernetesRelease::all().rev().map(|release| release.to_string());
-    let releases: Vec<_> = releases.map(|text| (text.clone().into(), text.into())).collect();
+    let (releases, older) = releases();
     let toggle = {
         let runs = runs.clone();
         move |_: Event| runs.set(!*runs)
@@ -349,13 +348,14 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
                 </p>
                 <label class="row">
                     <span>{ "Kubernetes" }</span>
-                    <Choice value={release.to_string()} options={releases.clone()}
+                    <Choice value={release.to_string()} options={releases.clone()} {older}
                         onchange={choose(&chosen)}
                         label="Kubernetes release that runs" testid={TestId::SettingsRelease} />
                 </label>
                 <label class="row">
                     <span>{ "Compare with Kubernetes" }</span>
-                    <Choice value={other.to_string()} options={releases} onchange={choose(&other)}
+                    <Choice value={other.to_string()} options={releases} {older}
+                        onchange={choose(&other)}
                         label="Release to compare with" testid={TestId::CompareRelease} />
                 </label>
                 <div class="flags">

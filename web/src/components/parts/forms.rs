@@ -1,6 +1,7 @@
 //! Fields of forms, with their errors beside them.
 
 use taintlab_core::policy::validation::FieldError;
+use taintlab_core::release::KubernetesRelease;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
@@ -131,6 +132,9 @@ pub(crate) struct ChoiceProps {
     pub(crate) options: Vec<(AttrValue, AttrValue)>,
     /// What was chosen.
     pub(crate) onchange: Callback<String>,
+    /// Choices at the end of the list that stand under *older*.
+    #[prop_or_default]
+    pub(crate) older: usize,
     /// Whether something is wrong with it.
     #[prop_or_default]
     pub(crate) invalid: bool,
@@ -162,19 +166,35 @@ pub(crate) fn Choice(props: &ChoiceProps) -> Html {
         select.value()
     });
     let known = props.options.iter().any(|(value, _)| *value == props.value);
+    let option = |(value, words): &(AttrValue, AttrValue)| {
+        html! {
+            <option value={value.clone()} selected={*value == props.value}>
+                { words.clone() }
+            </option>
+        }
+    };
+    let newer = props.options.len().saturating_sub(props.older);
+    let (newer, older) = props.options.split_at_checked(newer).unwrap_or_default();
     html! {
         <select ref={node} {onchange} aria-invalid={props.invalid.then_some("true")}
             aria-label={props.label.clone()} data-testid={props.testid.map(TestId::as_str)}>
             if !known {
                 <option value={props.value.clone()} selected=true>{ props.value.clone() }</option>
             }
-            { for props.options.iter().map(|(value, words)| html! {
-                <option value={value.clone()} selected={*value == props.value}>
-                    { words.clone() }
-                </option>
-            }) }
+            { for newer.iter().map(option) }
+            if !older.is_empty() {
+                <optgroup label="older">{ for older.iter().map(option) }</optgroup>
+            }
         </select>
     }
+}
+
+/// Releases to choose from, the newest first, and how many of them, at the end, are older ones.
+pub(crate) fn releases() -> (Vec<(AttrValue, AttrValue)>, usize) {
+    let pair =
+        |release: KubernetesRelease| (release.to_string().into(), release.to_string().into());
+    let older = KubernetesRelease::all().filter(|release| release.is_older()).count();
+    (KubernetesRelease::all().rev().map(pair).collect(), older)
 }
 
 /// Choices whose words are their values.
