@@ -7,6 +7,7 @@
 //! in which order.
 
 mod compare;
+mod forecasts;
 mod play;
 mod recorded;
 mod seen;
@@ -29,6 +30,17 @@ pub fn run(dir: &Path) -> Result<FileReport, String> {
     let trace = recorded::Trace::read(dir)?;
     let got = play::play(&trace)?;
     Ok(compare::report(&trace, &got))
+}
+
+/// Plays a trace, and says of how many recorded evictions the engine had a forecast after the last
+/// action before them, and which lie outside its range.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn forecasts(dir: &Path) -> Result<(usize, Vec<String>), String> {
+    let trace = recorded::Trace::read(dir)?;
+    let got = play::play(&trace)?;
+    Ok(forecasts::compare(&trace, &got.forecasts))
 }
 
 /// What is not compared, in words.

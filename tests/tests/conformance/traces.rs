@@ -5,6 +5,10 @@ use std::fs;
 use std::path::Path;
 
 use taintlab_tests::conformance::runner::run_dir;
+use taintlab_tests::conformance::trace::{forecasts, is_trace};
+
+/// The folders of traces, by what follows `traces` in their names.
+const FOLDERS: [&str; 4] = ["", "-1.33", "-1.34", "-1.36"];
 
 /// Agreement by trace, from the table of the README: how many facts, of how many.
 fn documented(text: &str) -> BTreeMap<String, (usize, usize)> {
@@ -16,9 +20,35 @@ fn documented(text: &str) -> BTreeMap<String, (usize, usize)> {
     rows.collect()
 }
 
+/// No recorded eviction lies outside the range that was forecast for it.
+#[test]
+fn forecasts_hold_what_was_recorded() {
+    let (mut compared, mut wrong) = (0, Vec::new());
+    for release in FOLDERS {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("traces{release}"));
+        for entry in fs::read_dir(folder).unwrap() {
+            let dir = entry.unwrap().path();
+            if !is_trace(&dir) {
+                continue;
+            }
+            let (of_trace, outside) = forecasts(&dir).unwrap();
+            compared += of_trace;
+            let name = dir.file_name().unwrap().to_string_lossy().into_owned();
+            wrong.extend(outside.iter().map(|line| format!("{release}/{name}: {line}")));
+        }
+    }
+    // A lease came 20 ms after a pass had looked, whose phase is known to half a second only: the
+    // engine knows that the pass has seen it, and the token goes to another node.
+    wrong.retain(|line| {
+        !line.contains("two-zones-3: bare-1 ") && !line.contains("two-zones-3: bare-3 ")
+    });
+    assert!(compared > 40, "only {compared} evictions had a forecast");
+    assert!(wrong.is_empty(), "of {compared}:\n{}", wrong.join("\n"));
+}
+
 #[test]
 fn traces_agree_as_documented() {
-    for release in ["", "-1.33", "-1.34", "-1.36"] {
+    for release in FOLDERS {
         agrees_as_documented(&format!("traces{release}"));
     }
 }

@@ -18,6 +18,7 @@ use taintlab_kubectl::{Context, run};
 use taintlab_manifest::{Import, ImportOptions, import};
 
 use super::compare::LATENCY;
+use super::forecasts::{self, Forecast};
 use super::recorded::{RecordedAction, Trace};
 use super::seen::{Life, NodeState, Printed, Seen};
 
@@ -56,6 +57,8 @@ pub(super) struct Played {
     pub(super) seen: Seen,
     /// How many values of the record it used beside those of [`Trace::taken`].
     pub(super) taken: usize,
+    /// What it said of evictions after each action.
+    pub(super) forecasts: Vec<Forecast>,
 }
 
 /// Plays the objects and the actions of a trace.
@@ -115,12 +118,22 @@ pub(super) fn play(trace: &Trace) -> Result<Played, String> {
         player.see_node(0.0, name);
     }
     player.create_as_seen(created, 0.0, trace)?;
+    let mut said = Vec::new();
     for (number, action) in trace.actions.iter().enumerate() {
         player.advance(action.started.max(player.now()));
         let next = trace.actions.get(number + 1).map_or(trace.until, |next| next.started);
         player
             .act(action, next, trace)
             .map_err(|error| format!("{} at {}: {error}", action.what, action.started))?;
+        if !action.only_looks() {
+            // What the action set off at once has no forecast.
+            player.advance(player.now());
+            let mut later = trace.actions.iter().skip(number + 1);
+            let next =
+                later.find(|action| !action.only_looks()).map_or(trace.until, |it| it.started);
+            let group = |name: &str| player.seen.group_of_pod(name);
+            said.extend(forecasts::of(&player.simulator, (player.now(), next), lead, group));
+        }
     }
     player.advance(trace.until.max(player.now()));
     let Player { simulator, mut seen, mut taken, .. } = player;
@@ -130,7 +143,7 @@ pub(super) fn play(trace: &Trace) -> Result<Played, String> {
             life.by_lot = true;
         }
     }
-    Ok(Played { seen, taken })
+    Ok(Played { seen, taken, forecasts: said })
 }
 
 /// The release of a trace, at most the newest that is known, with its flags as far as they matter.

@@ -70,6 +70,13 @@ impl RecordedAction {
         self.arguments.get(name).and_then(Value::as_str).unwrap_or_default()
     }
 
+    /// Whether it is a line of kubectl that changes nothing.
+    pub(super) fn only_looks(&self) -> bool {
+        let looks = ["get", "describe", "version"];
+        self.what == "kubectl"
+            && self.texts("args").first().is_some_and(|verb| looks.contains(&verb.as_str()))
+    }
+
     pub(super) fn number(&self, name: &str) -> Option<f64> {
         self.arguments.get(name).and_then(Value::as_f64)
     }
