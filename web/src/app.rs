@@ -1,4 +1,4 @@
-//! The application: the page with its own state, and what the session tells of the work.
+//! The application: the page's own state, and its copy of what the session last reported.
 
 mod address;
 mod back;
@@ -56,17 +56,17 @@ use crate::view_models::timeline::TimelineView;
 use crate::view_models::warning_marks::WarningMarks;
 use crate::view_models::workloads::WorkloadsModel;
 
-/// When a countdown on the page began to run as it does: changes whenever clock, speed or timers
-/// do something that the animations cannot know.
+/// The start of all countdown animations on the page. A new epoch begins whenever clock, speed or
+/// timers change in a way that the animations cannot know of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Epoch {
-    /// Where the clock was.
+    /// The time of the clock at that moment.
     pub(crate) at: Timestamp,
-    /// Turns over with every change.
+    /// Flips with every change.
     pub(crate) turn: bool,
 }
 
-/// What the session told last, part by part.
+/// The session's last report, part by part.
 pub(crate) struct Shown {
     clock: ClockView,
     work: Rc<WorkView>,
@@ -81,13 +81,13 @@ pub(crate) struct Shown {
     log: Rc<LogView>,
     lanes: Rc<LanesView>,
     console: Rc<Vec<Rc<Entry>>>,
-    /// Entries up to this one are not what was done last.
+    /// The number of the last console entry that no longer counts as the latest action.
     forgotten: usize,
     compared: Option<Rc<Compared>>,
-    /// The work as it is kept, and where it began.
+    /// The work as it is saved.
     kept: Rc<SavedWork>,
     start: StartText,
-    /// How often that was another.
+    /// The number of starts received so far.
     starts: u32,
 }
 
@@ -119,31 +119,31 @@ impl Default for Shown {
 /// The application.
 pub(crate) struct App {
     connection: Connection,
-    /// What is to be done with replies that are still to come.
+    /// Handlers of replies that the page waits for, by request.
     waiting: BTreeMap<u32, Waiting>,
-    /// The same of what nobody waits for.
+    /// Handlers of replies that nobody waits for, by request.
     aside: BTreeMap<u32, Waiting>,
     shown: Shown,
-    /// What takes long, and how far it is.
+    /// The long-running work that the page reports, with its progress.
     activity: Option<Activity>,
-    /// What is to be stopped is given some time.
+    /// The timer that ends the worker if a cancelled request does not stop in time.
     stops: Option<Timeout>,
-    /// An answer that takes long is said to be awaited.
+    /// The timer that shows the page as busy if an answer takes long.
     slow: Option<Timeout>,
-    /// The session is being begun again.
+    /// Whether the session is being restarted after a crash.
     begins_again: bool,
     playback: Playback,
-    /// Time is being let pass.
+    /// Whether an answer to [`Request::Play`] is outstanding.
     ticks: bool,
     epoch: Epoch,
     selection: Option<Selection>,
-    /// What is to be brought into sight when it is known where it is.
+    /// The selection to bring into sight once its place is known.
     reveals: Option<Selection>,
     pod_animation: PodAnimation,
     dialog: Option<Dialog>,
-    /// The warnings are looked at.
+    /// Whether the list of warnings is open.
     looks_at_warnings: bool,
-    /// Nodes that a group of the autoscaler may be like.
+    /// Nodes that an autoscaler's node group can copy.
     nodes: Rc<Vec<Node>>,
     /// The pane below the board.
     pane: Pane,
@@ -153,20 +153,20 @@ pub(crate) struct App {
     focus: Focus,
     back: Back,
     address: Address,
-    /// What there is to say of a link when it is opened.
+    /// The notice about the opened link, shown when the link is taken.
     told_of_link: Option<Notice>,
     theme: Theme,
     density: Density,
-    /// Nodes on which nothing happens are shown, too.
+    /// Whether nodes on which nothing happens are shown too.
     shows_fine: bool,
-    /// What the names of all nodes share.
+    /// The prefix and suffix that all node names share.
     names: Shared,
     catalogue: Rc<files::Catalogue>,
     lanes: lanes::Lanes,
-    /// What is seen of the log.
+    /// The filters and the visible part of the event log.
     log: LogWanted,
     report: report::Reporting,
-    /// A file is being dragged over the page.
+    /// Whether a file is being dragged over the page.
     dropping: bool,
     keeping: Keeping,
     dispatch: Dispatch,
@@ -175,10 +175,10 @@ pub(crate) struct App {
     _listeners: Vec<EventListener>,
 }
 
-/// What the page begins with, which is handed over once.
+/// The initial state of the page, which the application takes once.
 #[derive(Clone, Properties)]
 pub(crate) struct AppProps {
-    /// It.
+    /// The state, until the application takes it.
     pub(crate) initial: Rc<Cell<Option<Box<InitialState>>>>,
 }
 
@@ -255,10 +255,10 @@ impl Component for App {
             app.back.follow(true);
         }
         if browser::fragment() != fragment {
-            // Somebody went elsewhere while the session was being made.
+            // The user went to another address while the session was being made.
             app.dispatch.emit(Msg::WentBack);
         }
-        // What was copied, or noted when the page was left, is not stored yet.
+        // Work that was copied, or noted when the page was left, is not stored yet.
         app.save_soon();
         app
     }
@@ -418,7 +418,7 @@ impl Component for App {
                 self.log = wanted.clone();
                 self.request(Request::Log(wanted));
             }
-            // The log asks for what is seen of it then.
+            // The log then requests its visible part.
             Msg::ToggleLog(category) => self.log.toggle(category),
             Msg::ToggleLogSelected => self.log.only_selected = !self.log.only_selected,
             Msg::Until(until, failed) => {
@@ -503,7 +503,7 @@ impl Component for App {
     }
 }
 
-/// Says why something was refused.
+/// Passes on the reason why a request was refused.
 fn say_failed(reply: Reply, failed: &Callback<String>) {
     if let Reply::Edited(Err(error)) = reply {
         failed.emit(error);
@@ -511,12 +511,12 @@ fn say_failed(reply: Reply, failed: &Callback<String>) {
 }
 
 impl App {
-    /// What is selected is so at once; what there is to say of it comes.
+    /// Changes the selection immediately; its details follow from the session.
     fn select(&mut self, selection: Option<Selection>) {
         let before = std::mem::replace(&mut self.selection, selection.clone());
         match &selection {
             Some(new) => self.reveals = Some(new.clone()),
-            // What closed the inspector was in it.
+            // The inspector closes while it has the focus.
             None if Place::now() == Place::Inspector => self.focus.go(Goal::Card(before)),
             None => {}
         }
@@ -540,7 +540,8 @@ impl App {
         self.ask(Request::Edit(commands), move |app, reply| match reply {
             Reply::Edited(Err(error)) => refused.emit(error),
             _ => {
-                // What is applied is left: the space bar plays, and takes nothing back.
+                // Focus leaves the control that was used, so that the space bar plays instead of
+                // undoing it.
                 if app.dialog.is_some() || Place::now() == Place::Inspector {
                     app.focus.go(Goal::Card(app.selection.clone()));
                 }
@@ -571,7 +572,7 @@ impl App {
         self.dialog = Some(dialog);
     }
 
-    /// Reads what is to be imported.
+    /// Reads a text or files to import.
     fn read(
         &mut self,
         source: Source,
@@ -595,27 +596,27 @@ impl App {
         }
     }
 
-    /// Something else takes the place of the work.
+    /// Replaces the work with something else.
     fn replace(&mut self, request: Request) {
         self.play(false);
         self.turn_page();
         self.request(request);
     }
 
-    /// Asks for something that is done while time stands still.
+    /// Pauses, then sends a request.
     fn request_at_rest(&mut self, request: Request) {
         self.play(false);
         self.request(request);
     }
 
-    /// A frame: time passes, if what came of the last one is known.
+    /// Handles an animation frame: time passes, unless the last step is still unanswered.
     fn on_frame(&mut self, time: f64) -> bool {
         self.frame = None;
         if !self.ticks
             && let Some(to) = self.playback.frame(time, self.shown.clock.now)
         {
             self.ticks = true;
-            // It is no work that the page waits for.
+            // The page does not wait for this request.
             self.connection.send(Request::Play(to));
         }
         self.keep_playing();
@@ -649,7 +650,7 @@ impl App {
     fn notice(&mut self, mut notice: Notice) {
         self.notices_made += 1;
         notice.id = self.notices_made;
-        // The newest are the ones to be read.
+        // The page shows at most three notices: the oldest one goes.
         if self.notices.len() >= 3 {
             self.notices.remove(0);
         }

@@ -1,5 +1,5 @@
-//! The address bar is the state: the address follows the work, and the work an address that was
-//! opened, or that the browser's Back and Forward lead to.
+//! The address bar is part of the state: the address follows the work, and the work follows an
+//! address that was opened, or that the browser's Back and Forward lead to.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -15,25 +15,25 @@ use crate::messages::{Dialog, EmbedMade, LinkMade, Msg};
 use crate::protocol::{Origin, Reply, Request, Staged};
 use crate::{browser, link, streams, tab};
 
-/// What the entries of the browser's history stand for.
+/// The page's view of the browser's history entries.
 pub(super) struct Address {
-    /// This page load: history entries of other page loads are opened as links.
+    /// The id of this page load: history entries of other page loads are opened as links.
     page: String,
-    /// The present entry, and how many were made.
+    /// The present entry.
     present: u32,
     made: u32,
-    /// The sessions that were left in entries of this page, which keeps where they were.
+    /// Sessions that were left, by history entry. The page keeps where each of them was.
     visits: BTreeMap<u32, Rc<str>>,
-    /// What stands in the address.
+    /// The fragment that stands in the address.
     written: String,
-    /// The next write makes an entry of its own.
+    /// Whether the next write makes a history entry of its own.
     push: bool,
     /// Counts links that are being made: only the last one is written.
     turn: u32,
 }
 
 impl Address {
-    /// The address as it was when the page began with it.
+    /// The address with which the page was loaded.
     pub(super) fn new(fragment: &str) -> Self {
         Self {
             page: browser::new_id(),
@@ -50,14 +50,14 @@ impl Address {
         let fragment = if fragment.len() > LONGEST_LINK { "" } else { fragment };
         let push = std::mem::take(&mut self.push);
         if push {
-            // The entry that is left must be known again, even if it was never written.
+            // The entry being left must be recognized later, even if it was never written.
             browser::set_address(&self.written, &self.state(), false);
             self.made += 1;
             self.present = self.made;
         }
         if browser::set_address(fragment, &self.state(), push) {
             let before = std::mem::replace(&mut self.written, fragment.to_owned());
-            // An entry of its own has other work.
+            // A new entry holds other work, so the tab does not remember the address before it.
             tab::record_address(fragment, if push { "" } else { &before });
         }
     }
@@ -67,18 +67,18 @@ impl Address {
         self.visits.clear();
     }
 
-    /// What the browser keeps with the present entry.
+    /// The state that the browser stores with the present entry.
     fn state(&self) -> String {
         format!("{}:{}", self.page, self.present)
     }
 
-    /// What stands in the address is what this tab shows.
+    /// Records that the fragment in the address is this tab's own.
     fn is_now(&mut self, fragment: &str) {
         fragment.clone_into(&mut self.written);
         tab::record_address(fragment, "");
     }
 
-    /// The entry that the browser is at, if this page made it.
+    /// The number of the browser's present entry, if this page made it.
     fn entry(&self) -> Option<u32> {
         let state = browser::address_state()?;
         state.strip_prefix(&self.page)?.strip_prefix(':')?.parse().ok()
@@ -86,9 +86,9 @@ impl Address {
 }
 
 impl App {
-    /// Writes the link of what is shown into the address.
+    /// Makes the link of the present view and writes it into the address.
     pub(super) fn follow_address(&mut self) {
-        // The entry of a dialog goes away with it.
+        // The history entry of a dialog must go first.
         if !self.back.is_idle() {
             return;
         }
@@ -113,32 +113,32 @@ impl App {
         });
     }
 
-    /// A link is made.
+    /// Writes a finished link into the address, unless a newer one is being made.
     pub(super) fn write_address(&mut self, turn: u32, fragment: &str) {
         if turn == self.address.turn && self.back.is_idle() {
             self.address.write(fragment);
         }
     }
 
-    /// Something else takes the place of the work: the browser's Back is to lead here again.
+    /// Keeps the present work, so that the browser's Back leads to it again.
     pub(super) fn leave_visit(&mut self) {
         let entry = self.address.present;
         self.address.visits.insert(entry, self.keeping.id.clone());
         self.request(Request::LeaveVisit(entry));
     }
 
-    /// The same, and what comes gets an entry of its own in the browser's history.
+    /// Keeps the present work, and gives the work that follows a history entry of its own.
     pub(super) fn turn_page(&mut self) {
         self.leave_visit();
         self.address.push = true;
-        // Otherwise when the entry of the dialog is gone.
+        // With a dialog open, the address is written when the dialog's entry is gone.
         if self.back.is_idle() {
             self.address.turn += 1;
             self.address.write("");
         }
     }
 
-    /// The browser is at another address: one of the entries of this page, or a link.
+    /// Follows the browser to another address: an entry of this page, or a link.
     pub(super) fn arrive(&mut self) {
         let fragment = browser::fragment();
         let entry = self.address.entry();
@@ -150,7 +150,7 @@ impl App {
         {
             self.leave_visit();
             self.address.present = id;
-            // A link of what is left, still being made, does not belong here.
+            // A link of the work being left, still in the making, does not belong here.
             self.address.turn += 1;
             self.address.is_now(&fragment);
             return self.visit(id, &session);
@@ -183,7 +183,7 @@ impl App {
         self.save_soon();
     }
 
-    /// What a link or a kept session holds is to be kept aside.
+    /// Reads a link or a saved session, and keeps it aside.
     pub(super) fn stage_link(&mut self, origin: Origin) {
         self.ask(Request::Stage(origin), |app, reply| {
             if let Reply::Staged(staged) = reply {
@@ -192,7 +192,7 @@ impl App {
         });
     }
 
-    /// This tab leaves its session, which is stored.
+    /// Leaves this tab's session, after storing it.
     pub(super) fn leave_session(&mut self) {
         if self.save.is_some() {
             self.store();
@@ -201,7 +201,7 @@ impl App {
         self.notices.retain(|notice| !notice.is_offer());
     }
 
-    /// A link was opened. It takes no work away: what there is to lose is asked about.
+    /// Opens a link that was read. If there is work to lose, it asks first.
     pub(super) fn link_read(&mut self, read: Result<Box<Staged>, String>) {
         match read {
             Ok(staged) if self.is_worth_keeping() => {
@@ -245,7 +245,7 @@ impl App {
         self.save_soon();
     }
 
-    /// Makes the link for the dialog; what comes of it is told to the callback.
+    /// Makes the link for the dialog, and passes it to the callback.
     pub(super) fn make_link(&mut self, hide: bool, made: Callback<Rc<LinkMade>>) {
         self.ask(Request::Link(hide), move |_, reply| {
             let Reply::Link(draft) = reply else { return };
@@ -259,7 +259,7 @@ impl App {
                     },
                     Err(error) => Err(error),
                 };
-                // What nobody could open is not offered.
+                // A link that is too long to be opened is not offered.
                 let packed = packed.and_then(|packed| {
                     link::check_fragment(&packed.0)?;
                     Ok(packed)
@@ -276,7 +276,7 @@ impl App {
         });
     }
 
-    /// Makes an embed for the dialog; what comes of it is told to the callback.
+    /// Makes an embed for the dialog, and passes it to the callback.
     pub(super) fn make_embed(&mut self, made: Callback<Result<Rc<EmbedMade>, String>>) {
         self.ask(Request::Embed(browser::page_address()), move |app, reply| {
             let Reply::Text(text) = reply else { return };
@@ -296,7 +296,7 @@ impl App {
         });
     }
 
-    /// What of an embed was to be packed is.
+    /// Makes the forms of an embed, once its data is packed.
     pub(super) fn embed_packed(
         &mut self,
         packed: String,

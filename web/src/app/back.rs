@@ -1,34 +1,34 @@
-//! The browser's Back closes a dialog, and does not leave the page.
+//! The browser's Back closes a dialog instead of leaving the page.
 //!
-//! An open dialog has an entry of its own in the history, as if it were a page. Closed in another
-//! way, it takes the entry away again; until the browser has done so no other entry is made.
+//! An open dialog has a history entry of its own, as if it were a page. A dialog that is closed in
+//! another way takes its entry away; until the browser has done so no other entry is made.
 
 use wasm_bindgen::JsValue;
 
 use crate::browser;
 
-/// What the entry of a dialog holds, to be known after a reload.
+/// The state stored with a dialog's history entry, to recognize it after a reload.
 const DIALOG: &str = "dialog";
 
-/// What is in the history for a dialog.
+/// The history entry of a dialog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Entry {
-    /// Nothing.
+    /// No entry.
     None,
-    /// An entry, which is the present one.
+    /// The browser's present entry.
     Present,
     /// An entry that the browser is leaving.
     Leaving,
 }
 
-/// Where the browser went in its history.
+/// The place to which the browser went in its history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Went {
-    /// Away from a dialog, which that closes.
+    /// Away from an open dialog, which closes it.
     FromDialog,
-    /// Away from a dialog that is closed, as it was asked to.
+    /// Away from a closed dialog's entry, as the page requested.
     Back,
-    /// Somewhere else.
+    /// To another address.
     Elsewhere,
 }
 
@@ -37,14 +37,14 @@ pub(super) enum Went {
 pub(super) struct Back(Entry);
 
 impl Back {
-    /// After a reload with a dialog open its entry is still there.
+    /// Finds the entry of a dialog that was open before a reload.
     pub(super) fn new() -> Self {
         let state = history().and_then(|history| history.state().ok());
         let present = state.and_then(|state| state.as_string()).as_deref() == Some(DIALOG);
         Self(if present { Entry::Present } else { Entry::None })
     }
 
-    /// Lets the history follow whether a dialog is open.
+    /// Adds an entry when a dialog opens, and takes it away when the dialog closes.
     pub(super) fn follow(&mut self, open: bool) {
         let Some(history) = history() else { return };
         // A browser that refuses has no such entry, and its Back leaves the page.
@@ -61,8 +61,8 @@ impl Back {
         }
     }
 
-    /// The browser went to another entry: because of a dialog, and whether that closes it, or
-    /// to another address.
+    /// Tells why the browser went to another entry: to close a dialog, after a dialog closed, or
+    /// for another address.
     pub(super) fn went(&mut self) -> Went {
         match std::mem::replace(&mut self.0, Entry::None) {
             Entry::Present => Went::FromDialog,
@@ -71,7 +71,7 @@ impl Back {
         }
     }
 
-    /// Whether the present entry is that of the page, and stays it.
+    /// Whether the page's own entry is the present one, with no change under way.
     pub(super) fn is_idle(&self) -> bool {
         self.0 == Entry::None
     }

@@ -1,4 +1,4 @@
-//! How much of each node the board shows.
+//! The density of the board: how much it shows of each node.
 
 use taintlab_core::api::NodeName;
 
@@ -11,12 +11,12 @@ use crate::view_models::selection::Selection;
 const KEY: &str = "taintlab.density";
 const FINE: &str = "taintlab.fine";
 
-/// What was chosen before.
+/// The stored choice of density.
 pub(super) fn kept() -> Density {
     browser::stored(KEY).and_then(|word| Density::parse(&word)).unwrap_or_default()
 }
 
-/// Whether nodes on which nothing happens are shown, as was chosen before.
+/// The stored choice whether to show nodes on which nothing happens.
 pub(super) fn shows_fine() -> bool {
     browser::stored(FINE).is_some_and(|word| word == "shown")
 }
@@ -29,7 +29,7 @@ impl App {
 
     pub(super) fn set_density(&mut self, density: Density) {
         self.density = density;
-        // A choice that is not stored is no loss worth a message.
+        // A choice that cannot be stored is not worth a message.
         let _ = browser::store(KEY, density.word());
         let detail = Detail::of(&self.shown.board, density);
         self.announcement = format!("Nodes as {}", detail.noun()).into();
@@ -41,12 +41,13 @@ impl App {
         });
     }
 
-    /// The node that is selected, or that has the pod that is.
+    /// The selected node, or the node of the selected pod.
     pub(super) fn selected_node(&self) -> Option<NodeName> {
         self.shown.selected.at.clone().filter(|_| self.shown.selected.selection == self.selection)
     }
 
-    /// What on the board stands for something: where pods are numbers, their node does.
+    /// The element of the board that represents an object: where pods are only counted, a pod's
+    /// node.
     pub(super) fn place_of(&self, selection: &Selection) -> Selection {
         let selected = &self.shown.selected;
         let at = selected.at.as_ref().filter(|_| selected.selection.as_ref() == Some(selection));

@@ -1,4 +1,4 @@
-//! Texts that come in by pasting, dropping and opening, or go out.
+//! Texts that come in by pasting, dropping and opening, and texts that are copied.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use crate::browser;
 use crate::components::dialogs::import::SHOWN;
 use crate::messages::{Dialog, Dispatch, Msg, Notice, Source};
 
-/// A text pasted where nothing else takes it.
+/// Opens pasted text in the import dialog, if no other element takes it.
 pub(super) fn pasted(event: &ClipboardEvent) -> Option<Msg> {
     if browser::keys_are_taken() {
         return None;
@@ -22,19 +22,19 @@ pub(super) fn pasted(event: &ClipboardEvent) -> Option<Msg> {
     Some(Msg::Open(Dialog::Import(Source::Text(text.into(), "pasted text".into()))))
 }
 
-/// Something is dragged over the page, or leaves it.
+/// Follows files that are dragged over the page, or off it.
 pub(super) fn dragged(event: &DragEvent, over: bool) -> Option<Msg> {
     let files = event.data_transfer()?.types().includes(&"Files".into(), 0);
     if !files {
         return None;
     }
     event.prevent_default();
-    // Leaving one element for another is not leaving the page.
+    // Moving from one element to another does not leave the page.
     let inside = !over && event.related_target().is_some();
     (!inside).then_some(Msg::Dropping(over))
 }
 
-/// Files were dropped on the page.
+/// Takes files that were dropped on the page.
 pub(super) fn dropped(event: &DragEvent) -> Option<Msg> {
     let list = event.data_transfer()?.files()?;
     let files: Vec<File> = (0..list.length()).filter_map(|index| list.get(index)).collect();
@@ -45,7 +45,8 @@ pub(super) fn dropped(event: &DragEvent) -> Option<Msg> {
     Some(Msg::Files(files))
 }
 
-/// Opens files in the import dialog. What is too long to be shown there is never read here.
+/// Opens files in the import dialog. The page does not read files that are too long to be shown
+/// there.
 pub(super) fn read(dispatch: &Dispatch, files: Vec<File>) {
     let names = files.iter().map(File::name).collect::<Vec<_>>().join(", ");
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole bytes")]
@@ -62,13 +63,13 @@ pub(super) fn read(dispatch: &Dispatch, files: Vec<File>) {
                 Err(error) => return Msg::Notice(Notice::error(error)),
             }
         }
-        // Several files are the documents of one.
+        // Several files become the documents of one text.
         let text = texts.join("\n---\n").into();
         Msg::Open(Dialog::Import(Source::Text(text, names.into())))
     });
 }
 
-/// Copies a text and says whether that worked.
+/// Copies a text, and reports success or the error.
 pub(super) fn copy(dispatch: &Dispatch, text: Rc<str>) {
     send(dispatch, async move {
         Msg::Notice(match browser::copy(&text).await {
@@ -78,7 +79,7 @@ pub(super) fn copy(dispatch: &Dispatch, text: Rc<str>) {
     });
 }
 
-/// Sends the message that a future comes to.
+/// Sends the message that a future returns.
 fn send(dispatch: &Dispatch, future: impl Future<Output = Msg> + 'static) {
     let dispatch = dispatch.clone();
     spawn_local(async move { dispatch.emit(future.await) });

@@ -1,4 +1,4 @@
-//! The work of each tab is kept in the browser as a session of its own.
+//! Each tab's work is saved in the browser as a session of its own.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -17,48 +17,49 @@ use crate::store::{Entry, Kept, Written};
 use crate::tab::{Begin, Tab, Work};
 use crate::{browser, link, store, tab};
 
-/// Where the page kept its only session before there were several.
+/// The storage key of the only session, before there were several.
 const OLD_KEY: &str = "taintlab.session";
-/// Where it kept what it could not read.
+/// The storage key of a session that could not be read.
 const OLD_BROKEN_KEY: &str = "taintlab.session.broken";
-/// With a longer beginning than this, a session that is restored says so at once.
+/// Restoring a session shows progress from the start if its initial state is longer than this, in
+/// bytes.
 const LONG: usize = 1 << 18;
-/// Storing waits until the user has paused for so long, in milliseconds.
+/// The pause in the user's edits before work is stored, in milliseconds.
 const SAVE_AFTER: u32 = 400;
 
-/// How the session of this tab is kept.
+/// The storage state of this tab's session.
 #[derive(Debug, Default)]
 pub(crate) struct Keeping {
     pub(super) id: Rc<str>,
-    /// This page, to tell its writes from those of others.
+    /// The id of this page, which marks its writes.
     page: String,
     writes: u32,
-    /// The stamp of what is stored, as this page read or wrote it last.
+    /// The stamp of the stored session, as this page last read or wrote it.
     seen: Option<String>,
-    /// Which of the starts that were told is stored, and how long its text is.
+    /// The stored start: its number among the starts received, and its length in bytes.
     start: Option<(u32, usize)>,
-    /// A write is under way.
+    /// Whether a write is under way.
     writing: bool,
-    /// Another one is to follow.
+    /// Whether another write follows.
     again: bool,
-    /// That storing fails was said.
+    /// Whether the user was told that storing fails.
     failed: bool,
-    /// The page that was in this tab before, whose writes are this tab's own.
+    /// The previous page in this tab, whose writes count as this tab's own.
     previous_page: Option<String>,
-    /// The page was left, and the tab notes its work.
+    /// Whether the page was left. The tab then keeps a note of its work.
     left: Cell<bool>,
 }
 
-/// What a page begins with.
+/// The initial state of a page.
 pub(crate) struct InitialState {
     pub(super) connection: Connection,
-    /// What stood in the address when it was looked at.
+    /// The fragment of the address when it was read.
     pub(super) fragment: String,
-    /// What the session tells first.
+    /// The session's first report.
     pub(super) update: Box<Update>,
     pub(super) notices: Vec<Notice>,
     pub(super) keeping: Keeping,
-    /// What is in a link that the address holds, to be asked about.
+    /// The contents of the link in the address, if the user must be asked before it opens.
     pub(super) offered: Option<Vec<String>>,
 }
 
@@ -75,7 +76,7 @@ impl Default for InitialState {
     }
 }
 
-/// What is found of a tab's work; the session is kept aside.
+/// A tab's earlier work. Its session is kept aside.
 struct Found {
     notices: Vec<Notice>,
     keeping: Keeping,
@@ -86,15 +87,15 @@ impl Keeping {
         Self { id, page: browser::new_id(), seen, ..Self::default() }
     }
 
-    /// The page is in use: until it is left, the memory of the tab is that of an open one.
+    /// Marks the page as in use: until it is left, the tab's memory is that of an open tab.
     pub(super) fn enter(&self) {
         self.left.set(false);
         tab::enter(&self.id, self.seen.as_deref(), &self.page);
     }
 }
 
-/// What this tab begins with: where it was left, a copy of the tab it was duplicated from, or the
-/// sample cluster.
+/// Restores the tab's work: as it was left, as a copy of the tab it was duplicated from, or else
+/// the sample cluster.
 pub(crate) async fn begin(tab: Tab) -> InitialState {
     let connection = Connection::begin();
     let fragment = browser::fragment();
@@ -108,14 +109,14 @@ pub(crate) async fn begin(tab: Tab) -> InitialState {
             found.keeping
         }
         None => {
-            // It is there, so that it can be made.
+            // The sample is built in, so this cannot fail.
             let _ = connection.stage(Origin::Sample).await;
             Keeping::of(tab.id, None)
         }
     };
     let link = if is_old && own { Ok(None) } else { link::parse(&fragment) };
     let mut offered = None;
-    // What is kept aside is taken before a link takes its place.
+    // The session kept aside is taken before a link replaces it.
     let mut update = None;
     match link {
         Ok(None) => {}
@@ -191,7 +192,7 @@ async fn begin_with(tab: Tab, connection: &Connection, notices: &mut Vec<Notice>
     }
 }
 
-/// A stored session, to go on with as `own`; nothing if there is none.
+/// A stored session, to continue as `own`; `None` if there is none.
 async fn stored(
     connection: &Connection,
     id: &str,
@@ -227,7 +228,7 @@ async fn resume(connection: &Connection, kept: &Kept) -> Result<Keeping, String>
         browser::show_restoring(&Progress { what, part: progress.part }, &stop);
     });
     if kept.start.len() > LONG {
-        // It is read at once, which takes a while.
+        // Reading does not report progress and takes a while.
         watch(&Progress { what: "Reading".to_owned(), part: None });
     }
     connection.stage_watched(origin_of(kept), &watch).await?;
@@ -241,11 +242,11 @@ fn origin_of(kept: &Kept) -> Origin {
 fn keeping_of(kept: &Kept) -> Keeping {
     let entry = &kept.entry;
     let keeping = Keeping::of(entry.id.as_str().into(), Some(entry.stamp.clone()));
-    // The first one that is told.
+    // The first start that the session will report.
     Keeping { start: Some((1, kept.start.len())), ..keeping }
 }
 
-/// The text to give away of a session that cannot be read.
+/// The text to offer for download when a session cannot be read.
 fn whole(kept: &Kept) -> &str {
     match &kept.start {
         StartText::Text(start) if kept.edits.is_empty() => start,
@@ -253,11 +254,11 @@ fn whole(kept: &Kept) -> &str {
     }
 }
 
-/// The sample in place of what cannot be read, under an id of its own, so that what is stored stays
-/// as it is.
+/// Replaces an unreadable session by the sample, under a new id, so that the stored session stays
+/// unchanged.
 async fn unreadable(connection: &Connection, error: &str, text: &str) -> Found {
     let given_up = connection.take_given_up();
-    // It is there, so that it can be made.
+    // The sample is built in, so this cannot fail.
     let _ = connection.stage(Origin::Sample).await;
     let keeping = Keeping::of(browser::new_id().into(), None);
     let notice = match given_up {
@@ -282,8 +283,8 @@ fn cannot_read(error: &str, text: &str) -> Notice {
     .with(NoticeAction::Download("taintlab-session.json".to_owned(), text.into()))
 }
 
-/// Makes sessions of what earlier versions of the page stored. Returns the id of the one that the
-/// user saw last, if it can be read.
+/// Turns the work stored by earlier versions of the page into sessions. Returns the id of the
+/// session that the user saw last, if it can be read.
 async fn move_old_work(connection: &Connection, notices: &mut Vec<Notice>) -> Option<Rc<str>> {
     let mut last = None;
     for key in [OLD_BROKEN_KEY, OLD_KEY] {
@@ -314,7 +315,7 @@ async fn move_old_work(connection: &Connection, notices: &mut Vec<Notice>) -> Op
                 edits: text.clone(),
             },
         };
-        // Without success it stays where it is, to be found the next time.
+        // If this fails, the work stays where it is, to be found the next time.
         if store::put_back(&kept).await.is_ok() {
             browser::forget(key);
         }
@@ -332,7 +333,7 @@ async fn move_old_work(connection: &Connection, notices: &mut Vec<Notice>) -> Op
     last
 }
 
-/// Offers a new tab to go on with what was done last.
+/// Offers a new tab to continue the latest session.
 async fn offer_last() -> Option<Notice> {
     let last = store::list().await.ok()?.into_iter().next()?;
     let ago = crate::text::ago(browser::now().saturating_sub(last.changed));
@@ -354,12 +355,12 @@ impl App {
         self.save = Some(Timeout::new(SAVE_AFTER, move || dispatch.emit(Msg::Save)));
     }
 
-    /// Whether there is something that the user would miss.
+    /// Whether there is work that the user would miss.
     pub(super) fn is_worth_keeping(&self) -> bool {
         self.shown.kept.can_undo || self.keeping.seen.is_some()
     }
 
-    /// Stores the work, after the write that is under way.
+    /// Stores the work, after a write that is under way.
     pub(super) fn store(&mut self) {
         self.save = None;
         if !self.is_worth_keeping() {
@@ -400,7 +401,7 @@ impl App {
     }
 
     pub(super) fn written(&mut self, done: WriteResult) {
-        // Of a session that this tab has left since.
+        // The result belongs to a session that this tab has left since.
         if !done.stamp.starts_with(&self.keeping.page) {
             return;
         }
@@ -410,7 +411,7 @@ impl App {
                 self.keeping.failed = false;
                 self.keeping.seen = Some(done.stamp);
                 self.keeping.start = Some(done.start);
-                // What is noted of a page that was left stays until it is there again.
+                // The note of a page that was left stays until the page returns.
                 if !self.keeping.left.get() {
                     self.keeping.enter();
                 }
@@ -444,12 +445,12 @@ impl App {
         }
     }
 
-    /// Whether where the session begins is stored.
+    /// Whether the session's start is stored.
     fn has_stored_start(&self) -> bool {
         self.keeping.start.is_some_and(|(stored, _)| stored == self.shown.starts)
     }
 
-    /// The page is left: notes in the tab what can be noted.
+    /// Notes the work in the tab when the page is left, as far as the tab has room.
     pub(super) fn record_work(&self) {
         let now = self.shown.clock.home;
         let untouched =
@@ -468,7 +469,7 @@ impl App {
         tab::leave(&work);
     }
 
-    /// The page is left: stores what is not stored yet, if the browser still lets it.
+    /// Stores unsaved work when the page is left, if the browser still permits it.
     pub(super) fn store_at_once(&mut self) {
         let unsaved = self.save.is_some() || self.playback.is_playing() || self.keeping.again;
         if unsaved && self.is_worth_keeping() {
@@ -477,7 +478,7 @@ impl App {
         }
     }
 
-    /// This tab goes on with another session, if that can be read.
+    /// Switches this tab to another session, if it can be read.
     pub(super) fn open_session(&mut self, kept: Kept) {
         if self.save.is_some() {
             self.store();
@@ -508,7 +509,7 @@ impl App {
         });
     }
 
-    /// Reads a session and goes on with it.
+    /// Reads a stored session and switches to it.
     pub(super) fn continue_session(&self, id: Rc<str>) {
         let dispatch = self.dispatch.clone();
         spawn_local(async move {
@@ -521,7 +522,7 @@ impl App {
     }
 
     pub(super) fn open_sessions(&mut self) {
-        // So that the list has it as it is now.
+        // The list must show this session as it is now.
         self.store();
         self.dialog = Some(Dialog::Sessions(self.keeping.id.clone()));
     }

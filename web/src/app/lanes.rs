@@ -1,4 +1,4 @@
-//! The lanes as the page knows them: how much room they have, and what the pointer rests on.
+//! The page's state of the lanes: whether they are visible, and the moment under the pointer.
 
 use gloo_timers::callback::Timeout;
 use taintlab_core::time::Timestamp;
@@ -10,26 +10,26 @@ use crate::protocol::Request;
 use crate::view_models::lanes::{LanesMsg, Move};
 use crate::view_models::pane::{MANY_PODS, PaneTab};
 
-/// So long the pointer rests on a moment before the page shows it, in milliseconds: in a large
-/// cluster that takes time.
+/// The time that the pointer must rest on a moment before the page shows it, in milliseconds: for
+/// small and for large clusters, where it takes longer to show.
 const PEEK_AFTER: [u32; 2] = [30, 250];
 
-/// The lanes as the page knows them.
+/// The page's state of the lanes.
 #[derive(Default)]
 pub(super) struct Lanes {
-    /// They are in sight, as the session was told.
+    /// Whether the lanes are in sight and whether they were chosen, as last sent to the session.
     in_sight: (bool, bool),
-    /// The moment that is to be shown when the pointer has rested.
+    /// The moment to show when the pointer has rested.
     peek: Option<Timestamp>,
     waits: Option<Timeout>,
-    /// Another moment is shown than that of the clock, or will be.
+    /// Whether another moment than the clock's is shown, or will be.
     peeks: bool,
 }
 
 impl App {
     pub(super) fn on_lanes(&mut self, msg: LanesMsg) {
         match msg {
-            // While time runs the board shows that.
+            // While time runs the board shows the clock's moment.
             LanesMsg::Peek(Some(at)) => {
                 if !self.playback.is_playing() {
                     self.lanes.peek = Some(at);
@@ -74,7 +74,7 @@ impl App {
         }
     }
 
-    /// Whether the lanes are in sight, and whether somebody chose them.
+    /// Whether the lanes are in sight, and whether the user chose them.
     pub(super) fn shows_lanes(&self) -> (bool, bool) {
         let shows = self.pane.shows(PaneTab::Lanes, self.shown.board.totals.pods);
         (shows, self.pane.is_chosen(PaneTab::Lanes))
@@ -85,7 +85,7 @@ impl App {
         self.lanes.peek = None;
     }
 
-    /// The clock shows its own moment again.
+    /// Returns the page to the clock's moment.
     pub(super) fn end_peek(&mut self) {
         self.forget_peek();
         if std::mem::take(&mut self.lanes.peeks) {

@@ -1,4 +1,4 @@
-//! A link is read, and what there is to say about it.
+//! Reading a link, and the notices about it.
 
 use crate::connection::Connection;
 use crate::link::{MOST_INFLATED, Parsed};
@@ -6,10 +6,10 @@ use crate::messages::Notice;
 use crate::protocol::{Origin, Staged};
 use crate::{link, streams};
 
-/// What a session is made of that stands in a link, which the browser unpacks.
+/// The origin of a session that is packed in a link, unpacked by the browser.
 ///
 /// # Errors
-/// What is wrong with the link.
+/// Returns a message that says why the link is broken.
 pub(super) async fn origin(fragment: &str, parsed: &Parsed) -> Result<Origin, String> {
     let packed = link::text::bytes(&parsed.packed)?;
     let inflated = match packed.as_slice() {
@@ -19,10 +19,10 @@ pub(super) async fn origin(fragment: &str, parsed: &Parsed) -> Result<Origin, St
     Ok(Origin::Link(fragment.into(), inflated.into()))
 }
 
-/// The session of a link, kept aside, before there is an application.
+/// Makes the session of a link and keeps it aside, before there is an application.
 ///
 /// # Errors
-/// What is wrong with the link.
+/// Returns a message that says why the link is broken.
 pub(super) async fn stage(
     connection: &Connection,
     fragment: &str,
@@ -32,12 +32,12 @@ pub(super) async fn stage(
     connection.stage(origin).await
 }
 
-/// What a broken link is told with.
+/// The notice about a broken link.
 pub(super) fn broken(error: &str) -> Notice {
     Notice::error(format!("This link cannot be opened: {error}."))
 }
 
-/// What there is to say of a link that was opened.
+/// The notice about a link that was opened, if it needs one.
 pub(super) fn told(staged: &Staged) -> Option<Notice> {
     if !staged.dropped.is_empty() {
         return Some(told_of_dropped(&staged.dropped));
@@ -50,7 +50,7 @@ pub(super) fn told(staged: &Staged) -> Option<Notice> {
     })
 }
 
-/// What there is to say of work that held more than it should.
+/// The notice about data removed from work that an earlier version stored.
 pub(super) fn told_of_dropped(dropped: &str) -> Notice {
     Notice::info(format!(
         "An earlier version of this page stored more than a simulation reads. It was removed from \

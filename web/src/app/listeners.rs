@@ -1,4 +1,4 @@
-//! Keys, pasting, dropping and leaving, wherever they happen on the page.
+//! Listeners for keys, focus, history, pasting, dropping and leaving, anywhere on the page.
 
 use gloo_events::{EventListener, EventListenerOptions};
 use wasm_bindgen::JsCast;
@@ -10,7 +10,7 @@ use super::{App, incoming};
 use crate::messages::{Dispatch, Msg};
 use crate::{browser, keyboard};
 
-/// Keys, pasting, dropping and leaving, wherever they happen on the page.
+/// Listeners for keys, focus, history, pasting, dropping and leaving, anywhere on the page.
 pub(super) fn all(app: &Scope<App>, dispatch: &Dispatch) -> Vec<EventListener> {
     let Some(window) = browser::window() else { return Vec::new() };
     let on = |event: &'static str, react: fn(&Event) -> Option<Msg>| {
@@ -36,8 +36,8 @@ pub(super) fn all(app: &Scope<App>, dispatch: &Dispatch) -> Vec<EventListener> {
     ]
 }
 
-/// Notes the work when the page is left. A message would not do: while the page is busy, messages
-/// wait for a task of their own, and a page that is left has none.
+/// Notes the work when the page is left. A message would not do: a busy page handles messages in a
+/// later task, and a page that is left has none.
 fn leaving(app: &Scope<App>, window: &Window) -> EventListener {
     let app = app.clone();
     EventListener::new(window, "pagehide", move |_| {

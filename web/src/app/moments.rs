@@ -1,9 +1,9 @@
-//! Which messages are about the clock or the work.
+//! Messages that are about the clock or the work.
 
 use crate::messages::Msg;
 
-/// Whether a message is about the clock or the work, so that it means the moment of the clock, and
-/// not one that is only looked at.
+/// Whether a message is about the clock or the work. Such a message refers to the moment of the
+/// clock, not to a moment that is being peeked at.
 pub(super) fn is_of_the_clock(msg: &Msg) -> bool {
     match msg {
         Msg::Frame(_)

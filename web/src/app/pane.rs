@@ -1,4 +1,4 @@
-//! The pane below the board, as it was left.
+//! The pane below the board, stored over a reload.
 
 use super::App;
 use crate::browser;
@@ -7,7 +7,7 @@ use crate::view_models::pane::{Pane, PaneMsg};
 
 const KEY: &str = "taintlab.pane";
 
-/// As it was left.
+/// The pane as it was stored last.
 pub(super) fn kept() -> Pane {
     browser::stored(KEY).map(|text| Pane::parse(&text)).unwrap_or_default()
 }
@@ -19,7 +19,7 @@ impl App {
         if msg == PaneMsg::LeavePrompt {
             browser::focus(tab_selector(self.pane.tab(pods)).as_str());
         }
-        // It is only a convenience.
+        // Storing the pane is only a convenience.
         let _ = browser::store(KEY, &self.pane.to_string());
     }
 }

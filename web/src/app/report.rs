@@ -1,4 +1,4 @@
-//! The resilience report: who makes its runs, how far it is, and what becomes of it.
+//! The resilience report: the workers that make its runs, its progress, and its result.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -22,26 +22,26 @@ use crate::view_models::report::{Moment, ReportMsg, ReportState, ReportView, Sta
 use crate::view_models::selection::Selection;
 use crate::worker::Remote;
 
-/// No more workers than these, however many cores there are.
+/// The maximum number of workers, however many cores there are.
 const MOST_WORKERS: usize = 8;
-/// Runs are handed to a worker in which no more nodes fail altogether, or one. Those of one change
-/// are not parted, since they share its cluster.
+/// The maximum number of nodes that fail in the runs of one batch; a single run may have more. Runs
+/// that try the same remedy stay together, since they share its cluster.
 const BATCH: usize = 32;
-/// In a page without workers, runs are made for so many milliseconds, then it is painted.
+/// The time for which a page without workers makes runs before it paints, in milliseconds.
 const PAGE_BUDGET: f64 = 12.0;
 
-/// One that makes runs.
+/// A worker that makes runs.
 struct Worker {
     hands: Hands,
-    /// The cluster has settled there.
+    /// Whether the cluster has settled in this worker.
     opened: bool,
-    /// What it is making.
+    /// The runs being made.
     making: Vec<Run>,
 }
 
 enum Hands {
     Remote(Remote),
-    /// The page itself, where it may have no worker.
+    /// The page itself, if it cannot start a worker.
     Page(Rc<RefCell<Reporter>>, Option<Timeout>),
 }
 
@@ -49,18 +49,18 @@ enum Hands {
 #[derive(Default)]
 pub(super) struct Reporting {
     pub(super) shown: ReportState,
-    /// Which report: answers of earlier ones do not count.
+    /// The number of the present report: answers to earlier ones are ignored.
     turn: u32,
     workers: Vec<Worker>,
-    /// The first request, as it is sent to each worker.
+    /// The first request, which is sent to each worker.
     open: String,
     outline: Option<Box<Outline>>,
     queue: VecDeque<Run>,
     results: Vec<RunResult>,
     planned: usize,
-    /// The first worker was asked for something else than runs.
+    /// Whether the first worker has a request other than for runs.
     asked: bool,
-    /// A moment that is being opened.
+    /// The moment that is being opened.
     opening: Option<Rc<Moment>>,
     /// The work that the report being made is about.
     work: WorkKey,
@@ -101,7 +101,8 @@ impl App {
         }
     }
 
-    /// Whether a moment of a report may be opened: beside other work only if that is wanted.
+    /// Whether a moment of a report may be opened. If the work has changed since, the user
+    /// confirms.
     fn opens_another(&self, moment: &Moment) -> bool {
         let Some(differs) = self.report.shown.differs(&self.work_key()) else { return true };
         browser::confirm(&format!(
@@ -114,7 +115,7 @@ impl App {
         self.shown.work.key(self.shown.clock.now)
     }
 
-    /// Begins a report of the cluster as it is now.
+    /// Begins a report of the cluster at the present moment.
     fn begin_report(&mut self, options: ReportOptions) {
         self.report.prepare(&options);
         self.report.work = self.work_key();
@@ -128,7 +129,7 @@ impl App {
         });
     }
 
-    /// A worker answered, or broke down.
+    /// Handles a worker's answer, or its crash.
     pub(super) fn on_answer(&mut self, turn: u32, worker: usize, answer: Result<Answer, String>) {
         if turn != self.report.turn {
             return;
@@ -164,7 +165,7 @@ impl App {
         }
     }
 
-    /// Plays a run beside what there is, and goes to a moment of it.
+    /// Adds a run as a branch of its own, and goes to one of its moments.
     fn open_moment(&mut self, mut scenario: Scenario, fault: Timestamp, moment: &Moment) {
         self.play(false);
         let at = fault.saturating_add(Duration::from_millis(moment.at.0));
@@ -190,7 +191,7 @@ impl App {
 }
 
 impl Reporting {
-    /// The cluster is asked for.
+    /// Resets the state, while the session is asked for the cluster.
     fn prepare(&mut self, options: &ReportOptions) {
         self.end();
         self.shown.error = None;
@@ -203,7 +204,7 @@ impl Reporting {
         self.hire(dispatch);
     }
 
-    /// One more worker, to whom the cluster is given.
+    /// Adds a worker, and gives it the cluster.
     fn hire(&mut self, dispatch: &Dispatch) {
         let (turn, number) = (self.turn, self.workers.len());
         let told = dispatch.reform(move |answer| Msg::ReportAnswer(turn, number, Box::new(answer)));
@@ -224,7 +225,7 @@ impl Reporting {
             Some(Hands::Remote(remote)) => remote.say(&request.into(), &js_sys::Array::new()),
             Some(Hands::Page(reporter, waits)) => {
                 let (reporter, dispatch) = (reporter.clone(), dispatch.clone());
-                // The page is painted before.
+                // The page paints first.
                 *waits = Some(Timeout::new(0, move || {
                     let answer = from_json(&request)
                         .map(|request| reporter.borrow_mut().answer(request, PAGE_BUDGET));
@@ -242,7 +243,7 @@ impl Reporting {
         }
     }
 
-    /// What an answer leads to; `true` if the report is at its end.
+    /// Handles an answer; `true` if the report has ended.
     fn on_answer(
         &mut self,
         number: usize,
@@ -259,7 +260,7 @@ impl Reporting {
                     self.outline = Some(outline.clone());
                     self.queue = runs.into();
                     self.shown.progress = Some((Stage::Failing, 0, self.planned));
-                    // A few runs are made before another worker has its cluster.
+                    // The first runs are done before another worker has its cluster.
                     let wanted = browser::cores().saturating_sub(1).min(MOST_WORKERS);
                     let large = outline.pods.max(outline.nodes) * self.planned > 2_000;
                     while large && self.workers.len() < wanted {
@@ -309,7 +310,7 @@ impl Reporting {
             }
             Ok(Answer::Joined(report)) => {
                 self.show(*report);
-                // The first one stays, to open runs.
+                // The first worker stays, to open runs.
                 self.workers.truncate(1);
                 return true;
             }
@@ -324,7 +325,7 @@ impl Reporting {
         false
     }
 
-    /// Gives out what is to be done.
+    /// Hands out runs to idle workers, then begins the next stage.
     fn go_on(&mut self, dispatch: &Dispatch) {
         for number in 0..self.workers.len() {
             let Some(worker) = self.workers.get_mut(number) else { continue };
@@ -335,7 +336,7 @@ impl Reporting {
             let domains = self.outline.iter().flat_map(|outline| &outline.domains);
             let sizes: Vec<usize> = domains.map(|domain| domain.nodes.len()).collect();
             let mut nodes = 0;
-            // Those of one seed and one remedy share a cluster.
+            // Runs of one seed and one remedy share a cluster.
             while let Some(run) = self.queue.front()
                 && (&run.seed, &run.remedy) == (&first.seed, &first.remedy)
             {
@@ -354,7 +355,7 @@ impl Reporting {
         }
         self.asked = true;
         match self.shown.progress {
-            // What helps is tried in other failures once it is known.
+            // Remedies that help are tried in other failures once they are known.
             Some((Stage::Failing | Stage::Helping, done, planned)) if !self.shown.stopping => {
                 self.shown.progress = Some((Stage::Helping, done, planned));
                 self.request(0, &reporter::Request::Remedies(self.results.clone()), dispatch);
@@ -367,11 +368,11 @@ impl Reporting {
         }
     }
 
-    /// A worker is no more: its runs go to the others. `true` if the report ends with it.
+    /// Gives the runs of a crashed worker to the others; `true` if the report ends with it.
     fn broke_down(&mut self, number: usize, error: &str, dispatch: &Dispatch) -> bool {
         let Some(worker) = self.workers.get_mut(number) else { return false };
         if number == 0 && !worker.opened && matches!(worker.hands, Hands::Remote(_)) {
-            // Such a page may have none: it does the work itself.
+            // Such a page cannot have workers: it does the work itself.
             worker.hands = Hands::Page(Rc::default(), None);
             let open = self.open.clone();
             self.ask(0, open, dispatch);
@@ -381,7 +382,7 @@ impl Reporting {
             let outline = self.outline.take().filter(|_| !self.results.is_empty());
             let made = outline.and_then(|outline| join(&outline, &self.results).ok());
             self.fail(&format!("a worker broke down: {error}"));
-            // What was made until then is not lost.
+            // The runs made until then are not lost.
             if let Some(report) = made {
                 self.show(report);
             }
@@ -409,7 +410,7 @@ impl Reporting {
         self.shown.error = Some(error.to_owned().into());
     }
 
-    /// Ends what is being made.
+    /// Ends the report that is being made.
     fn end(&mut self) {
         self.turn = self.turn.wrapping_add(1);
         self.workers.clear();

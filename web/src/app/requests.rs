@@ -1,4 +1,4 @@
-//! What the page asks of the session, and what comes back: what is shown follows what it tells.
+//! The page's requests to the session, and its replies: the page shows what the session reports.
 
 use std::rc::Rc;
 
@@ -14,17 +14,17 @@ use crate::view_models::board::density::Detail;
 use crate::view_models::console::MOST_ENTRIES;
 use crate::view_models::names::Shared;
 
-/// For so long what is to be stopped may go on before its worker is ended, in milliseconds.
+/// The time for which a cancelled request may go on before its worker is ended, in milliseconds.
 const STOPS_WITHIN: u32 = 800;
 
-/// After so many milliseconds without an answer the page says that it works.
+/// The time without an answer after which the page says that it works, in milliseconds.
 const SLOW_AFTER: u32 = 300;
 
-/// What is to be done with a reply.
+/// The handler of a reply.
 pub(super) type Waiting = Box<dyn FnOnce(&mut App, Reply)>;
 
 impl App {
-    /// Asks something of the session; what is to be done with the reply is done when it comes.
+    /// Sends a request to the session; `then` handles the reply.
     pub(super) fn ask(&mut self, request: Request, then: impl FnOnce(&mut Self, Reply) + 'static) {
         let id = self.connection.send(request);
         self.waiting.insert(id, Box::new(then));
@@ -38,8 +38,8 @@ impl App {
         self.slow = Some(Timeout::new(SLOW_AFTER, move || dispatch.emit(Msg::Slow(id))));
     }
 
-    /// Says that work goes on if that request is still not answered and nothing else is known of
-    /// it; so it can be stopped, also where it has no slices.
+    /// Shows that work is going on if a request is still unanswered and no progress is known. This
+    /// lets the user stop also requests that do not run in slices.
     pub(super) fn say_that_it_works(&mut self, request: u32) {
         self.slow = None;
         if self.waiting.contains_key(&request) {
@@ -49,7 +49,7 @@ impl App {
         }
     }
 
-    /// The same, but the page does not seem busy meanwhile.
+    /// Sends a request while the page does not seem busy; `then` handles the reply.
     pub(super) fn ask_aside(
         &mut self,
         request: Request,
@@ -59,12 +59,12 @@ impl App {
         self.aside.insert(id, Box::new(then));
     }
 
-    /// Asks for something that is seen when it is done.
+    /// Sends a request whose result the session reports by itself.
     pub(super) fn request(&mut self, request: Request) {
         self.ask(request, |_, _| {});
     }
 
-    /// The session tells something, or its worker broke down; `true` if something is seen of it.
+    /// Handles a report of the session, or its crash; `true` if the page must be painted.
     pub(super) fn told(&mut self, told: Told) -> bool {
         match told {
             Told::Update(update) => self.update_shown(*update),
@@ -130,7 +130,7 @@ impl App {
         }
     }
 
-    /// What is shown becomes what it is now; `true` if it was something else.
+    /// Applies changes to the shown state; `true` if there were any.
     pub(super) fn follow(&mut self, changes: Changes) -> bool {
         let shown = &mut self.shown;
         let mut changed = false;
@@ -195,22 +195,22 @@ impl App {
         self.epoch = Epoch { at: self.shown.clock.now, turn: !self.epoch.turn };
     }
 
-    /// Whether the session is busy with something that the page waits for.
+    /// Whether the page waits for the session.
     pub(super) fn is_busy(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// Stops what takes long. What cannot be stopped is ended with its worker.
+    /// Stops long work. Work that cannot be stopped is ended with its worker.
     pub(super) fn cancel(&mut self) {
         let last = self.waiting.keys().next_back().copied().unwrap_or_default();
         self.request(Request::Cancel);
-        // What was to be imported is not, even if it comes before it is stopped.
+        // Nothing is imported, even if the answer arrives before the import stops.
         self.dialog = self.dialog.take().filter(|dialog| !matches!(dialog, Dialog::Import(_)));
         let dispatch = self.dispatch.clone();
         self.stops = Some(Timeout::new(STOPS_WITHIN, move || dispatch.emit(Msg::StillBusy(last))));
     }
 
-    /// Ends the worker if requests up to that one are still not answered.
+    /// Ends the worker if `last` or an earlier request is still unanswered.
     pub(super) fn end_what_is_busy(&mut self, last: u32) {
         self.stops = None;
         let still_busy = self.waiting.keys().next().is_some_and(|first| *first <= last);
@@ -219,11 +219,11 @@ impl App {
         }
     }
 
-    /// A new worker goes on from what was known last.
+    /// Starts a new worker, which continues from the last known state.
     fn begin_again(&mut self, why: &str) {
         let works = self.connection.works();
         if std::mem::replace(&mut self.begins_again, true) {
-            // It breaks down at once, again and again.
+            // The new worker crashed before it had caught up: the next one would, too.
             return browser::show_crash(why);
         }
         self.waiting.clear();
@@ -259,7 +259,7 @@ impl App {
         self.notice(Notice::error(why));
     }
 
-    /// A text comes back, to be handed out.
+    /// Requests a text, to copy or to download it.
     pub(super) fn hand_out(&mut self, request: Request, copies: bool) {
         self.ask(request, move |app, reply| match reply {
             Reply::Text(Ok((_, text))) if copies => incoming::copy(&app.dispatch, text),

@@ -33,12 +33,12 @@ impl App {
         let turn = if self.epoch.turn { "run-a" } else { "run-b" };
         let shown = &self.shown;
         let (board, detail) = (shown.board.clone(), shown.detail);
-        // Elsewhere nothing runs, and telling tens of thousands of elements costs time.
+        // In less detail no countdown runs, and updating tens of thousands of elements takes time.
         let counts = detail == Detail::Full;
         let dispatch = self.dispatch.clone();
         let onclick = maybe(&dispatch, |event: MouseEvent| {
             let selection = clicked(&event.target_dyn_into()?)?;
-            // Not of a pointer: Enter, or what stands for it with assistive technology.
+            // A click without a pointer: Enter, or its equivalent in assistive technology.
             let by_key = event.detail() == 0;
             Some(if by_key { Msg::Show(selection) } else { Msg::Select(Some(selection)) })
         });
@@ -80,7 +80,7 @@ impl App {
         }
     }
 
-    /// Lanes, workloads, events and kubectl: what is out of sight is there, and empty.
+    /// Lanes, workloads, events and kubectl. A tab that is out of sight has an empty element.
     fn time_pane(&self) -> Html {
         let (shown, dispatch) = (&self.shown, &self.dispatch);
         let pods = shown.board.totals.pods;
@@ -112,19 +112,19 @@ impl App {
         pane(&frame, views)
     }
 
-    /// What takes long, to be said where the page can be used.
+    /// The long-running work, to be shown where the page can be used.
     fn busy(&self) -> Busy {
         Busy { activity: self.activity.clone(), dispatch: self.dispatch.clone() }
     }
 
-    /// What is selected, if there are warnings about it, and how many.
+    /// The selection and its warning counts, if it has warnings.
     fn warnings_about(&self) -> Option<(Selection, [usize; 3])> {
         let Selected { selection, warnings, .. } = &self.shown.selected;
         let selection = selection.as_ref().filter(|_| *selection == self.selection)?;
         (*warnings != [0; 3]).then(|| (selection.clone(), *warnings))
     }
 
-    /// What countdowns need to know: where the clock was, how fast it goes, whether it goes.
+    /// The state that countdowns need: the clock's time, its speed, and whether it runs.
     fn running(&self) -> String {
         let epoch = css_seconds(self.epoch.at.since_zero());
         let speed = self.playback.speed.factor();
@@ -156,7 +156,7 @@ impl App {
         })
     }
 
-    /// The bookmark that is told.
+    /// The bookmark that the story is at.
     fn story(&self) -> Html {
         let start = &self.shown.work.start;
         let bookmarks = &start.bookmarks;
@@ -188,7 +188,7 @@ impl App {
     }
 }
 
-/// The beginning of a condition about what is selected.
+/// The beginning of a condition about the selection.
 fn line_about(selection: &Selection) -> String {
     match selection {
         Selection::Node(node) => format!("node/{node} "),
@@ -199,7 +199,7 @@ fn line_about(selection: &Selection) -> String {
     }
 }
 
-/// What was clicked on the board.
+/// The object that was clicked on the board.
 fn clicked(target: &Element) -> Option<Selection> {
     let element = target.closest("[data-pod],[data-node],[data-zone]").ok().flatten()?;
     if let Some(pod) = element.get_attribute("data-pod") {
@@ -208,7 +208,7 @@ fn clicked(target: &Element) -> Option<Selection> {
     if let Some(node) = element.get_attribute("data-node") {
         return Some(Selection::Node(node.as_str().into()));
     }
-    // The whole zone is too large a target to be pressed by chance: only its name counts.
+    // The whole zone is too large a target to be pressed by accident: only its name counts.
     let name = target.closest("[data-zone] > .zonehead button").ok().flatten()?;
     let zone = name.closest("[data-zone]").ok().flatten()?;
     Some(Selection::Zone(zone.get_attribute("data-zone")?.as_str().into()))
