@@ -1,4 +1,4 @@
-//! Zones hold nodes hold pods.
+//! The board: zones with their nodes and pods.
 
 mod cell_canvas;
 mod cells;
@@ -34,28 +34,28 @@ use crate::view_models::warning_marks::WarningMarks;
 /// Properties of [`Board`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct BoardProps {
-    /// What is on it.
+    /// The zones, nodes and pods of the board.
     pub(crate) board: Rc<BoardView>,
-    /// How much is shown.
+    /// The detail in which nodes are drawn.
     pub(crate) detail: Detail,
-    /// What is selected.
+    /// The selection.
     pub(crate) selection: Option<Selection>,
-    /// The node that is selected, or that has the pod that is.
+    /// The selected node, or the node of the selected pod.
     pub(crate) at: Option<NodeName>,
-    /// How much was chosen to be shown.
+    /// The density that the user chose.
     pub(crate) density: Density,
-    /// The colours of the page.
+    /// The theme of the page.
     pub(crate) theme: Theme,
-    /// What there are warnings about.
+    /// The warning marks on the board, and the number of warnings.
     #[prop_or_default]
     pub(crate) marked: Rc<WarningMarks>,
-    /// What the names of all nodes share.
+    /// The prefix and suffix that all node names share.
     #[prop_or_default]
     pub(crate) names: Shared,
-    /// Nodes on which nothing happens are shown, too.
+    /// Whether nodes on which nothing happens are shown too.
     #[prop_or_default]
     pub(crate) shows_fine: bool,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
@@ -146,7 +146,7 @@ fn open(dispatch: &Dispatch, dialog: Dialog, what: &str, testid: TestId) -> Html
     }
 }
 
-/// How many pods there are of each state; a click lists them.
+/// Pod counts by state; a click lists the pods.
 fn legend(totals: Totals, selection: Option<&Selection>, dispatch: &Dispatch) -> Html {
     let counts = totals.counts;
     let entry = |group: PodGroup, number: usize, words: &'static str, meaning: &'static str| {
@@ -209,7 +209,7 @@ fn empty(dispatch: &Dispatch) -> Html {
     }
 }
 
-/// The selection, if it concerns a zone: so that other zones are not painted again.
+/// The selection, if it concerns this zone, so that other zones are not painted again.
 fn within_zone(zone: &ZoneView, props: &BoardProps) -> Option<Selection> {
     let selection = props.selection.as_ref()?;
     let concerned = match selection {
@@ -227,7 +227,7 @@ fn holds(zone: &ZoneView, node: &NodeName) -> bool {
     zone.nodes.iter().any(|one| one.name == *node)
 }
 
-/// How much of each node is shown.
+/// The choice of density.
 fn density(chosen: Density, detail: Detail, nodes: usize, dispatch: &Dispatch) -> Html {
     let onchange = dispatch.reform(|event: Event| {
         let select: HtmlSelectElement = event.target_unchecked_into();
@@ -252,25 +252,25 @@ fn density(chosen: Density, detail: Detail, nodes: usize, dispatch: &Dispatch) -
 pub(crate) struct ZoneProps {
     /// The zone.
     pub(crate) zone: Rc<ZoneView>,
-    /// How much is shown.
+    /// The detail in which nodes are drawn.
     pub(crate) detail: Detail,
-    /// Whether it is the only one, and has all the room.
+    /// Whether this is the only zone, and has the whole width.
     pub(crate) alone: bool,
-    /// What is selected, if it is in here.
+    /// The selection, if it is in this zone.
     pub(crate) selection: Option<Selection>,
-    /// The node that is selected, or that has the pod that is, if it is in here.
+    /// The selected node, or the node of the selected pod, if it is in this zone.
     pub(crate) at: Option<NodeName>,
-    /// The colours of the page.
+    /// The theme of the page.
     pub(crate) theme: Theme,
-    /// From one cell to the next, in pixels.
+    /// The distance from one cell to the next, in pixels.
     pub(crate) pitch: usize,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
-    /// What there are warnings about.
+    /// The warning marks on the board, and the number of warnings.
     pub(crate) marked: Rc<WarningMarks>,
-    /// What the names of all nodes share.
+    /// The prefix and suffix that all node names share.
     pub(crate) names: Shared,
-    /// Whether nodes on which nothing happens are folded, when something does.
+    /// Whether nodes on which nothing happens are folded; `None` if the board does not fold nodes.
     pub(crate) folds: Option<bool>,
 }
 
@@ -286,7 +286,7 @@ pub(crate) fn Zone(props: &ZoneProps) -> Html {
         region => format!(" in {region}"),
     };
     let title = format!("{}{region}: look at the whole zone", zone.name);
-    // What is selected stays in sight.
+    // The selected node is never folded.
     let is_fine = |node: &&Rc<NodeView>| node.is_fine() && props.at.as_ref() != Some(&node.name);
     let folded = props.folds == Some(true);
     let shown = zone.nodes.iter().filter(|node| !folded || !is_fine(node));
@@ -301,7 +301,7 @@ pub(crate) fn Zone(props: &ZoneProps) -> Html {
                     aria-label={format!("zone {}, {words}", zone.name)}>
                     { cut_name(&zone.name, Shared::default()) }</button>
                 <span class="muted grow">{ words }</span>
-                // For the mouse only: the inspector of the zone has it for everybody.
+                // For the mouse only: everyone finds this button in the inspector of the zone.
                 <button class="btn quiet small" title="Taint all nodes of the zone"
                     tabindex="-1" aria-hidden="true">{ "Taint" }</button>
             </div>
@@ -326,7 +326,7 @@ pub(crate) fn Zone(props: &ZoneProps) -> Html {
     }
 }
 
-/// The nodes on which nothing happens, as one row that unfolds them, or folds them again.
+/// The row for nodes on which nothing happens, which unfolds them, or folds them again.
 fn fine_nodes<'a>(
     nodes: impl Iterator<Item = &'a Rc<NodeView>> + Clone,
     folded: bool,
@@ -347,7 +347,7 @@ fn fine_nodes<'a>(
     }
 }
 
-/// What is going on in a zone of many nodes.
+/// The summary of a zone with many nodes.
 fn summary(zone: &ZoneView) -> Html {
     let not_ready = zone.nodes.len() - zone.ready;
     html! {

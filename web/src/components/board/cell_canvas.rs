@@ -13,10 +13,11 @@ use crate::theme::Theme;
 use crate::view_models::board::NodeView;
 use crate::view_models::board::mark::{Mark, NO_POD, Tone, mark_of};
 
-/// From one cell to the next where there is room, in pixels; marks are drawn for that.
+/// The distance between cells where there is room, in pixels; marks are designed for it.
 const PITCH: usize = 14;
 
-/// From one cell to the next on a board of so many nodes, in pixels, so that all zones are in sight.
+/// The distance between cells on a board with this number of nodes, in pixels, so that all zones
+/// stay in sight.
 pub(super) const fn pitch(nodes: usize) -> usize {
     match nodes {
         0..=1_500 => PITCH,
@@ -27,10 +28,10 @@ pub(super) const fn pitch(nodes: usize) -> usize {
 /// Half of the size of a mark, in pixels.
 const HALF: f64 = 4.5;
 
-/// What decides about colours, besides the theme.
+/// Media queries that affect colours, besides the theme.
 pub(super) const SCHEMES: [&str; 2] = ["(prefers-color-scheme: dark)", "(forced-colors: active)"];
 
-/// What the colours depend on: they are asked for anew when it changes.
+/// The present colour scheme as text: when it changes, the colours are read again.
 pub(super) fn scheme(theme: Theme) -> String {
     let is = |query: &str| browser::window()?.match_media(query).ok()?.map(|it| it.matches());
     format!("{}{:?}", theme.word(), SCHEMES.map(is))
@@ -48,12 +49,12 @@ fn variable(tone: Tone) -> &'static str {
     }
 }
 
-/// What is worst about a node's pods, as a mark.
+/// The mark for the worst state among a node's pods.
 fn mark(node: &NodeView) -> (Mark, Tone) {
     node.counts.worst().map_or(NO_POD, |(verdict, health)| mark_of(verdict, health))
 }
 
-/// Where a cell has its middle.
+/// The centre of a cell.
 fn middle(index: usize, columns: usize) -> (f64, f64) {
     let pixels = |cells: usize| f64::from(u32::try_from(cells * PITCH + PITCH / 2).unwrap_or(0));
     (pixels(index % columns), pixels(index / columns))
@@ -78,7 +79,7 @@ pub(super) fn paint(
     };
     let float = |pixels: usize| f64::from(u32::try_from(pixels).unwrap_or_default());
     let zoom = f64::from(scale) * float(pitch) / float(PITCH);
-    // A canvas of no size is not scaled, and nothing is seen of it.
+    // A canvas without a size is not scaled, and is invisible anyway.
     let _ = context.scale(zoom, zoom);
     let places = || nodes.iter().enumerate().map(|(index, node)| (middle(index, columns), node));
     let half = float(PITCH) / 2.0 - 0.5;
@@ -174,10 +175,10 @@ fn stroked(context: &CanvasRenderingContext2d, shape: Mark, x: f64, y: f64) {
     }
 }
 
-/// A colour of the style sheet as it is here: light, dark or forced.
+/// The computed value of a style sheet's colour, for the light, dark or forced scheme.
 fn colour(canvas: &HtmlCanvasElement, name: &str) -> String {
     let style = canvas.style();
-    // Both are known to every browser.
+    // Every browser knows both properties.
     let _ = style.set_property("color", &format!("var({name})"));
     let window = browser::window();
     let computed = window.and_then(|it| it.get_computed_style(canvas).ok().flatten());

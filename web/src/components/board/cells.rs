@@ -1,5 +1,5 @@
-//! The nodes of a zone as cells of a canvas. One of them is an element at a time: what the tab key
-//! and the arrows reach, and what assistive technology reads.
+//! The nodes of a zone as cells of a canvas. One cell at a time is also an element, which the tab
+//! key and the arrows reach, and assistive technology reads.
 
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ use crate::theme::Theme;
 use crate::view_models::board::{NodeView, ZoneView};
 use crate::view_models::selection::Selection;
 
-/// How wide the words about a cell are at most, in pixels, as in the style sheet.
+/// The maximum width of a cell's tip, in pixels, as in the style sheet.
 const TIP: usize = 260;
 
 /// Properties of [`Cells`].
@@ -25,29 +25,29 @@ const TIP: usize = 260;
 pub(crate) struct CellsProps {
     /// The zone.
     pub(crate) zone: Rc<ZoneView>,
-    /// The node that is selected, or that has the pod that is, if it is in here.
+    /// The selected node, or the node of the selected pod, if it is in this zone.
     pub(crate) selected: Option<NodeName>,
-    /// The colours of the page.
+    /// The theme of the page.
     pub(crate) theme: Theme,
-    /// From one cell to the next, in pixels.
+    /// The distance from one cell to the next, in pixels.
     pub(crate) pitch: usize,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// What happens to the cells.
+/// Messages of the cells.
 pub(crate) enum CellsMsg {
-    /// They have so much width, or other room from one to the next.
+    /// The width changed, or the distance between cells.
     Width(usize),
-    /// The colours of the system are others.
+    /// The system's colours changed.
     Colours,
-    /// The pointer is over a cell, or over none.
+    /// The pointer moved over a cell, or off all cells.
     Hover(Option<usize>),
     /// The focus goes to a cell.
     Go(usize),
 }
 
-/// What was painted last.
+/// The inputs of the last painting.
 #[derive(PartialEq)]
 struct Painted {
     zone: Rc<ZoneView>,
@@ -60,14 +60,14 @@ struct Painted {
 pub(crate) struct Cells {
     canvas: NodeRef,
     cell: NodeRef,
-    /// How many cells are side by side; none until the browser has said how wide they are.
+    /// The number of cells in a row; `None` until the browser has reported the width.
     columns: Option<usize>,
     hover: Option<usize>,
     /// The node whose cell is an element.
     current: Option<NodeName>,
-    /// It is to get the focus when it is there.
+    /// Whether that cell gets the focus after the next painting.
     goes: bool,
-    /// It is to be in sight when it is there.
+    /// Whether that cell is brought into sight after the next painting.
     shows: bool,
     painted: Option<Painted>,
     observer: Option<Resized>,
@@ -197,7 +197,7 @@ impl Component for Cells {
         let (goes, shows) = (std::mem::take(&mut self.goes), std::mem::take(&mut self.shows));
         if let Some(cell) = self.cell.cast::<HtmlElement>() {
             if goes {
-                // What cannot have the focus does not get it.
+                // An element that cannot have the focus does not get it.
                 let _ = cell.focus();
             }
             if shows {
@@ -241,7 +241,7 @@ impl Cells {
                 "ArrowDown" => Some(index + columns),
                 _ => None,
             };
-            // Beyond the edge lies what is beside the zone.
+            // Beyond the edge, an arrow leads to the zone's neighbour.
             if let Some(to) = to.filter(|to| *to < count) {
                 event.prevent_default();
                 link.send_message(CellsMsg::Go(to));
@@ -265,7 +265,7 @@ impl Cells {
     }
 }
 
-/// Below the cell, and not over the edge.
+/// The place of a tip: below its cell, and within the canvas.
 fn tip_place(index: usize, columns: usize, pitch: usize) -> String {
     let width = columns * pitch;
     let x = (index % columns * pitch).min(width.saturating_sub(TIP));

@@ -1,4 +1,4 @@
-//! Finds nodes and pods by their names.
+//! The field that finds nodes and pods by name.
 
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
@@ -9,11 +9,12 @@ use crate::test_id::TestId;
 /// Properties of [`Finder`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct FinderProps {
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// A field; Enter selects the first that has the text in its name, and again the next one.
+/// The search field. Enter selects the first object with the text in its name, and again the next
+/// one.
 #[component]
 pub(crate) fn Finder(props: &FinderProps) -> Html {
     let field = use_node_ref();

@@ -1,4 +1,4 @@
-//! A node with its taints and pods.
+//! The card of a node, with its taints and pods.
 
 use std::rc::Rc;
 
@@ -31,21 +31,21 @@ use crate::view_models::warning_marks::WarningMarks;
 pub(crate) struct NodeCardProps {
     /// The node.
     pub(crate) node: Rc<NodeView>,
-    /// How much is shown.
+    /// The detail in which the node is drawn.
     pub(crate) detail: Detail,
-    /// What is selected, if it is this node or something on it.
+    /// The selection, if it is this node or something on it.
     pub(crate) selection: Option<Selection>,
-    /// What there are warnings about.
+    /// The warning marks on the board, and the number of warnings.
     #[prop_or_default]
     pub(crate) marked: Rc<WarningMarks>,
-    /// What the names of all nodes share.
+    /// The prefix and suffix that all node names share.
     #[prop_or_default]
     pub(crate) names: Shared,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// A node. A click on it is handled by the board.
+/// A node's card. The board handles clicks on it.
 #[component]
 pub(crate) fn NodeCard(props: &NodeCardProps) -> Html {
     let node = &props.node;
@@ -93,12 +93,13 @@ pub(crate) fn NodeCard(props: &NodeCardProps) -> Html {
     }
 }
 
-/// What is done to a node most; where nodes have little room, to the one that is selected. For the mouse only: the inspector of the node has it for everybody.
+/// Buttons for the most frequent actions on a node; where nodes have little room, only on the
+/// selected one. For the mouse only: everyone finds these in the inspector of the node.
 fn deeds(node: &NodeView, dispatch: &Dispatch) -> Html {
     let button = |words: &'static str, title: &'static str, msgs: Rc<dyn Fn() -> Vec<Msg>>| {
         let dispatch = dispatch.clone();
         let onclick = Callback::from(move |event: MouseEvent| {
-            // It is not the card that is pressed.
+            // The click is not on the card.
             event.stop_propagation();
             msgs().into_iter().for_each(|msg| dispatch.emit(msg));
         });
@@ -135,7 +136,7 @@ fn deeds(node: &NodeView, dispatch: &Dispatch) -> Html {
     }
 }
 
-/// What the head of a card says besides, for those who do not see the card.
+/// The rest of a card's label, for users who do not see the card.
 fn more_words(node: &NodeView, warned: bool) -> String {
     let mut words = String::new();
     for taint in &node.taints {
@@ -150,7 +151,7 @@ fn more_words(node: &NodeView, warned: bool) -> String {
     words
 }
 
-/// What is worth saying beside the number of pods.
+/// The status to show beside the number of pods.
 fn extra_status(node: &NodeView) -> String {
     match node.status() {
         "Ready" | "Unknown" => String::new(),
@@ -162,7 +163,7 @@ fn extra_status(node: &NodeView) -> String {
 
 fn rows(props: &NodeCardProps) -> Html {
     let node = &props.node;
-    // What is leaving comes first, so that it is in sight.
+    // Pods that are leaving come first, so that they are in sight.
     let mut pods: Vec<_> = node.pods.iter().collect();
     pods.order_by_key(|pod| pod.state.verdict == PodVerdict::Stays);
     html! {
