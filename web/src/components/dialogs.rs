@@ -1,4 +1,4 @@
-//! Whichever dialog is open.
+//! The open dialog.
 
 mod bookmarks;
 mod branches;
@@ -52,41 +52,41 @@ use crate::view_models::report::ReportState;
 use crate::view_models::runs::Compared;
 use crate::view_models::selection::Selection;
 
-/// A dialog, and what it may show.
+/// The open dialog, and the state that it may show.
 pub(crate) struct Asked<'a> {
-    /// Which.
+    /// The dialog.
     pub(crate) dialog: &'a Dialog,
-    /// What the clock shows.
+    /// The time that the clock shows.
     pub(crate) clock: &'a ClockView,
-    /// The work.
+    /// The work: its start, branches and settings.
     pub(crate) work: &'a Rc<WorkView>,
-    /// What is on the board.
+    /// The zones, nodes and pods of the board.
     pub(crate) board: &'a Board,
-    /// Nodes that new ones may be like.
+    /// Nodes that an autoscaler's node group can copy.
     pub(crate) nodes: &'a Rc<Vec<Node>>,
-    /// The scenarios that come with the page; empty until somebody has asked for them.
+    /// The scenarios that come with the page; empty until they are requested.
     pub(crate) catalogue: &'a Rc<files::Catalogue>,
-    /// What is selected.
+    /// The selection.
     pub(crate) selection: Option<&'a Selection>,
-    /// What is selected, in depth.
+    /// The details of the selection.
     pub(crate) inspector: &'a InspectorModel,
     /// The lanes.
     pub(crate) lanes: &'a LanesView,
-    /// What is seen of the log.
+    /// The filters and the visible part of the event log.
     pub(crate) log: &'a LogWanted,
-    /// What is likely to surprise, as far as it is looked at.
+    /// The warnings, as far as the dialog shows them.
     pub(crate) warnings: &'a [WarningView],
-    /// How many warnings there are.
+    /// The number of warnings about the whole cluster.
     pub(crate) all_warnings: usize,
-    /// Two runs that were compared last.
+    /// The two runs that were compared last.
     pub(crate) compared: Option<&'a Rc<Compared>>,
-    /// What there is of a resilience report.
+    /// The state of the resilience report.
     pub(crate) report: &'a ReportState,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: &'a Dispatch,
 }
 
-/// The dialog that is open.
+/// The view of the open dialog.
 pub(crate) fn dialog(asked: &Asked<'_>) -> Html {
     let dispatch = asked.dispatch.clone();
     let Asked { work, clock, .. } = asked;

@@ -1,4 +1,4 @@
-//! The bookmarks: moments with a note, which are told as a story.
+//! The bookmarks: moments with a note, which make up a story.
 
 use std::rc::Rc;
 
@@ -17,17 +17,17 @@ use crate::text::at;
 /// Properties of [`Bookmarks`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct BookmarksProps {
-    /// Whose they are.
+    /// The scenario that has the bookmarks.
     pub(crate) start: Rc<Scenario>,
-    /// What the clock shows.
+    /// The time that the clock shows.
     pub(crate) now: Timestamp,
-    /// What is selected, as text.
+    /// The selection as text.
     pub(crate) select: AttrValue,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// The dialog.
+/// The dialog with the list of bookmarks.
 #[component]
 pub(crate) fn Bookmarks(props: &BookmarksProps) -> Html {
     let field = use_node_ref();

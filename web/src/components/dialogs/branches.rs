@@ -1,4 +1,4 @@
-//! Branches as a tree: fork, switch, rename, delete.
+//! The branches as a tree: fork, switch, rename, delete.
 
 use taintlab_core::time::Timestamp;
 use yew::prelude::*;
@@ -39,7 +39,7 @@ pub(crate) fn branches(work: &WorkView, reached: Timestamp, dispatch: &Dispatch)
     }
 }
 
-/// The branches that were forked from one.
+/// The branches that were forked from `parent`.
 fn under(parent: Option<u32>, all: &[BranchView], here: u32, dispatch: &Dispatch) -> Html {
     let children = all.iter().filter(|branch| branch.parent == parent);
     html! { <>{ for children.map(|branch| one(branch, all, here, dispatch)) }</> }

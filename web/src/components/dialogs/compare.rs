@@ -1,4 +1,4 @@
-//! Two runs side by side: what to compare, where they part, and what each costs.
+//! Two runs side by side: the choice of runs, the moment where they part, and the cost of each.
 
 use std::rc::Rc;
 
@@ -22,7 +22,7 @@ use crate::view_models::lanes::selection_of;
 use crate::view_models::names::Shared;
 use crate::view_models::runs::{CompareWith, Compared, Side};
 
-/// What flags look like.
+/// The example in an empty field for flags.
 const FLAGS: &str = "--node-monitor-grace-period=20s\n--feature-gates=Name=true";
 
 /// Properties of [`Compare`].
@@ -34,13 +34,13 @@ pub(crate) struct CompareProps {
     pub(crate) here: u32,
     /// All branches, the present one among them.
     pub(crate) branches: Vec<BranchView>,
-    /// What was compared last.
+    /// The comparison that was made last.
     pub(crate) compared: Option<Rc<Compared>>,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// What is typed and chosen of one side; what is empty is as it is.
+/// The input for one side; an empty field changes nothing.
 #[derive(Clone, Default, PartialEq)]
 struct Form {
     branch: String,
@@ -76,7 +76,7 @@ impl Form {
     }
 }
 
-/// The dialog.
+/// The dialog that compares two runs.
 #[component]
 pub(crate) fn Compare(props: &CompareProps) -> Html {
     let error = use_state(|| None::<AttrValue>);
@@ -107,7 +107,7 @@ pub(crate) fn Compare(props: &CompareProps) -> Html {
             }
         });
     }
-    // What is chosen is compared at once, what is typed when it is done.
+    // A choice is compared immediately, typed text when the form is submitted.
     let change = |side: usize, at_once: bool, set: fn(&mut Form, String)| {
         let (forms, compare) = (forms.clone(), compare.clone());
         Callback::from(move |text: String| {
@@ -185,7 +185,7 @@ pub(crate) fn Compare(props: &CompareProps) -> Html {
     }
 }
 
-/// The axis above the lanes, and on it a button where they part.
+/// The axis above the lanes, with a button where the runs part.
 fn axis(compared: &Compared, dispatch: &Dispatch) -> Html {
     let parting = compared.comparison.divergence.as_ref().zip(compared.parts_at);
     html! {
@@ -208,7 +208,7 @@ fn axis(compared: &Compared, dispatch: &Dispatch) -> Html {
     }
 }
 
-/// To the moment at which they part, with what shows it selected.
+/// Goes to the moment where the runs part, and selects the object that shows it.
 fn go_to(divergence: &Divergence, dispatch: &Dispatch) -> Callback<MouseEvent> {
     let (moment, subject) = (divergence.at, selection_of(&divergence.subject));
     let goes = Rc::new(move || Msg::GoTo(moment, Some(subject.clone())));

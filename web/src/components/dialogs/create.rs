@@ -1,4 +1,4 @@
-//! New nodes and pods.
+//! The dialogs that create nodes and pods.
 
 use taintlab_core::api::{ConditionStatus, Node, NodeCondition, Pod, Taint, TaintEffect};
 use taintlab_core::command::Command;
@@ -21,26 +21,26 @@ use crate::components::parts::toleration_editor::{
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 
-/// More nodes than these are not offered to choose from.
+/// The maximum number of nodes offered.
 const MOST_CHOICES: usize = 500;
 
 /// Properties of [`CreateNode`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct CreateNodeProps {
-    /// The zones there are: name and region.
+    /// The existing zones: name and region.
     pub(crate) zones: Vec<(AttrValue, AttrValue)>,
-    /// How the API server checks.
+    /// The validation rules of the API server.
     pub(crate) options: ValidationOptions,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// Errors are shown for what was typed; an empty name is no error before one has tried.
+/// The errors to show for a field; an empty name is no error before the first attempt.
 fn typed(tried: bool, text: &str, errors: Vec<AttrValue>) -> Vec<AttrValue> {
     if tried || !text.is_empty() { errors } else { Vec::new() }
 }
 
-/// Sends a command; when it is done the dialog closes, when it is refused it says why.
+/// Sends a command. The dialog closes on success, and shows the reason on failure.
 fn sender(dispatch: &Dispatch, failure: &UseStateHandle<Option<AttrValue>>) -> Callback<Command> {
     let (dispatch, failure) = (dispatch.clone(), failure.clone());
     Callback::from(move |command: Command| {
@@ -49,11 +49,11 @@ fn sender(dispatch: &Dispatch, failure: &UseStateHandle<Option<AttrValue>>) -> C
     })
 }
 
-/// When the kubelet of a new node starts: at once, some time later, or when it is told to.
+/// The start of a new node's kubelet: immediately, some time later, or on command.
 const STARTS: [(&str, &str); 3] =
     [("now", "at once"), ("later", "after a while"), ("never", "when it is told to")];
 
-/// A new node.
+/// The dialog that creates a node.
 #[component]
 pub(crate) fn CreateNode(props: &CreateNodeProps) -> Html {
     let name = use_state(String::new);
@@ -64,7 +64,7 @@ pub(crate) fn CreateNode(props: &CreateNodeProps) -> Html {
     let after = use_state(|| "90s".to_owned());
     let failure = use_state(|| None::<AttrValue>);
     let tried = use_state(|| false);
-    // In the same region as the zone of that name, or it would be another zone.
+    // Without the region of the known zone, the node would be in another zone.
     let known = props.zones.iter().find(|(known, _)| *known == zone.as_str());
     let region = known.map(|(_, region)| region.clone()).unwrap_or_default();
     let names: Vec<AttrValue> = props.zones.iter().map(|(zone, _)| zone.clone()).collect();
@@ -132,7 +132,7 @@ pub(crate) fn CreateNode(props: &CreateNodeProps) -> Html {
     }
 }
 
-/// A node whose kubelet is not there yet has no status.
+/// The command that creates a node. Until its kubelet starts, a node has no status.
 fn create_node(mut node: Node, starts: &str, after: &str) -> Result<Command, String> {
     if starts == "now" {
         return Ok(Command::CreateNode(node));
@@ -183,17 +183,17 @@ fn new_node(name: &str, zone: &str, region: &str, taints: &[Taint]) -> Node {
 /// Properties of [`CreatePod`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct CreatePodProps {
-    /// Its node, to begin with.
+    /// The node that the dialog proposes.
     pub(crate) node: AttrValue,
-    /// The nodes there are.
+    /// The existing nodes.
     pub(crate) nodes: Vec<AttrValue>,
-    /// How the API server checks.
+    /// The validation rules of the API server.
     pub(crate) options: ValidationOptions,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// A new pod.
+/// The dialog that creates a pod.
 #[component]
 pub(crate) fn CreatePod(props: &CreatePodProps) -> Html {
     let namespace = use_state(|| "default".to_owned());
@@ -245,7 +245,8 @@ pub(crate) fn CreatePod(props: &CreatePodProps) -> Html {
     }
 }
 
-/// A name that no node has is allowed, but seldom meant.
+/// The errors of the node's field. The API server accepts the name of a missing node, but it is
+/// seldom meant.
 fn node_errors(errors: &[FieldError], node: &str, nodes: &[AttrValue]) -> Vec<AttrValue> {
     let errors = messages(errors, "spec.nodeName");
     if errors.is_empty() && !node.is_empty() && !nodes.iter().any(|known| known == node) {

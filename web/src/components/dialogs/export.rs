@@ -1,4 +1,4 @@
-//! The work goes out.
+//! The dialog that exports the work.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use crate::messages::{Dispatch, EmbedMade, ExportTarget, Msg, Pictured};
 use crate::test_id::TestId;
 use crate::view_models::lanes::Picture;
 
-/// What can be exported: what, name, and what it is for.
+/// The kinds of exports: kind, name, and purpose.
 pub(crate) const KINDS: [(ExportKind, &str, &str); 5] = [
     (ExportKind::State, "Cluster, YAML", "As it is now, with status: imports to the same state."),
     (
@@ -30,7 +30,7 @@ pub(crate) const KINDS: [(ExportKind, &str, &str); 5] = [
     (ExportKind::Incident, "Incident, Markdown", "The events until now, one a line: “at 50s …”."),
 ];
 
-/// What there is a picture of: what, name, and what it is for.
+/// The kinds of pictures: content, name, and purpose.
 pub(crate) const PICTURES: [(Pictured, &str, &str); 2] = [
     (Pictured::Lanes, "Lanes, picture", "The states of each object over time, one row an object."),
     (Pictured::Board, "Board, picture", "Zones, nodes and pods as they are now, with the legend."),
@@ -94,7 +94,7 @@ struct EmbedProps {
     dispatch: Dispatch,
 }
 
-/// What an author puts on a page of their own, with a preview; made when it is asked for.
+/// The code that an author puts on a page of their own, with a preview; made on request.
 #[component]
 fn Embed(props: &EmbedProps) -> Html {
     let made = use_state(|| None::<Result<Rc<EmbedMade>, String>>);

@@ -1,4 +1,4 @@
-//! Help: first steps and keys.
+//! The help: first steps and keys.
 
 use taintlab_manifest::HOW_TO_GET_COMMAND;
 use yew::prelude::*;
@@ -7,7 +7,7 @@ use crate::components::parts::modal::Modal;
 use crate::keyboard::{SHORTCUTS, Where};
 use crate::messages::Dispatch;
 
-/// The help.
+/// The help dialog.
 pub(crate) fn help(dispatch: &Dispatch) -> Html {
     html! {
         <Modal title="Help" read_only=true dispatch={dispatch.clone()}>
@@ -29,7 +29,7 @@ pub(crate) fn help(dispatch: &Dispatch) -> Html {
     }
 }
 
-/// The keys that mean something at one place.
+/// The keys that work at one place.
 fn keys_of(place: Where) -> Html {
     let here = SHORTCUTS.iter().filter(|row| row.place == place && !row.keys.is_empty());
     html! {

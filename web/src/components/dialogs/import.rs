@@ -1,4 +1,4 @@
-//! A text comes in.
+//! The dialog that imports a text.
 
 use std::rc::Rc;
 
@@ -16,22 +16,22 @@ use crate::test_id::TestId;
 use crate::text::{count, size};
 use crate::view_models::import_report::{ReadKind, ReadView, Show, State, range_of_line};
 
-/// Longer texts are read, but not shown in the text field, which browsers are slow with.
+/// The longest text to be shown in the text field, in bytes: browsers are slow with long ones.
 pub(crate) const SHOWN: usize = 400_000;
 
 /// Properties of [`Import`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct ImportProps {
-    /// What is imported, if there is something already.
+    /// The text or the files to import; may be empty.
     pub(crate) source: Source,
     /// The release that runs now.
     pub(crate) release: KubernetesRelease,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// The import dialog: a text, what it holds, and what becomes of each object. The session reads
-/// it; the answer to an earlier text does not count.
+/// The import dialog: a text, its contents, and the result for each object. The session reads the
+/// text; the answer to an earlier text is ignored.
 #[component]
 pub(crate) fn Import(props: &ImportProps) -> Html {
     let source = use_state(|| props.source.clone());
@@ -170,7 +170,7 @@ fn file_button(dispatch: &Dispatch) -> Html {
     }
 }
 
-/// The field for the text; of a long text the lines that were asked for.
+/// The field for the text; for a long text, an excerpt around the requested line.
 fn text_view(
     source: &Source,
     excerpt: Option<&(u32, Vec<(u32, String)>)>,
@@ -217,22 +217,22 @@ fn text_view(
     }
 }
 
-/// Selects a line in a text field, in the middle of what is seen of it.
+/// Selects a line in a text field, and scrolls it to the middle.
 fn select_line(area: &HtmlTextAreaElement, line: u32) {
     let value = area.value();
     let (begin, end) = range_of_line(&value, line);
-    // It can have the focus, and the line is one of it.
+    // The field can have the focus, and the line is within it.
     let _ = area.focus();
     let _ = area.set_selection_range(begin, end);
     let lines = i32::try_from(value.split('\n').count()).unwrap_or(i32::MAX).max(1);
     let line = i32::try_from(line).unwrap_or(i32::MAX).saturating_sub(1);
-    // Lines are not wrapped, so that all are of one height.
+    // Lines are not wrapped, so all have the same height.
     let top = area.scroll_height() / lines * line;
     area.set_scroll_top((top - area.client_height() / 2).max(0));
     area.scroll_into_view();
 }
 
-/// What was found, and what is wrong with it.
+/// The objects found, and the errors in the text.
 fn read_view(reading: &ReadView, online: &Callback<u32>) -> Html {
     html! {
         <section class="stack" aria-label="What was read">
@@ -242,7 +242,7 @@ fn read_view(reading: &ReadView, online: &Callback<u32>) -> Html {
     }
 }
 
-/// What became of each object.
+/// The result for each object.
 fn objects_view(reading: &Rc<ReadView>, online: &Callback<u32>, dispatch: &Dispatch) -> Html {
     if reading.counts.get(&Show::All).is_none_or(|all| *all == 0) {
         return Html::default();
@@ -256,7 +256,7 @@ fn objects_view(reading: &Rc<ReadView>, online: &Callback<u32>, dispatch: &Dispa
     }
 }
 
-/// What the text says about its cluster: release and time.
+/// The release and the time of the cluster, as far as the text tells them.
 fn cluster_view(
     detected: Option<&DetectedRelease>,
     nodes: bool,
@@ -301,7 +301,7 @@ fn release_words(detected: &DetectedRelease) -> String {
     format!("Use Kubernetes {}: {detected}", detected.release)
 }
 
-/// What was dropped, and the choice to keep it.
+/// The data that was dropped, and the choice to keep it.
 fn secrets_view(dropped: Dropped, keep_all: bool, set: &Callback<bool>) -> Html {
     if dropped.is_empty() && !keep_all {
         return Html::default();
@@ -331,7 +331,7 @@ fn secrets_view(dropped: Dropped, keep_all: bool, set: &Callback<bool>) -> Html 
     }
 }
 
-/// What adding the objects would do.
+/// The changes that adding the objects would make.
 fn plan_view(plan: &Rc<ReadView>, online: &Callback<u32>, dispatch: &Dispatch) -> Html {
     html! {
         <section class="stack" aria-label="What would be added" data-testid={TestId::ImportPlan}>
@@ -342,7 +342,7 @@ fn plan_view(plan: &Rc<ReadView>, online: &Callback<u32>, dispatch: &Dispatch) -
     }
 }
 
-/// What can be done with what was read.
+/// The actions for the text that was read.
 struct Buttons<'a> {
     reading: &'a ReadView,
     plan: Option<&'a Rc<ReadView>>,
@@ -410,7 +410,7 @@ impl Buttons<'_> {
     }
 }
 
-/// What a replacement would leave out, in words: nothing is left out without a word.
+/// The button's words for a replacement; they always name what it leaves out.
 fn leaving_out(reading: &ReadView) -> String {
     let of_text = |d: &taintlab_manifest::Diagnostic| d.is_error() && d.object.is_none();
     let unread = reading.diagnostics.iter().any(of_text);

@@ -1,4 +1,4 @@
-//! A list of objects and what becomes of each, by kind.
+//! A list of objects with the result for each, by kind.
 
 use std::rc::Rc;
 
@@ -14,19 +14,19 @@ use crate::view_models::import_report::{
     Listed, Listing, ReadKind, ReadView, Show, State, name, notes,
 };
 
-/// Of each kind so many are shown, until more are asked for.
+/// The number of objects of a kind shown at first; more are shown on request.
 const AT_ONCE: usize = 100;
-/// A list of so many objects is open from the beginning.
+/// The maximum number of objects in a list that is open from the start.
 const FEW: usize = 12;
 
 /// Properties of [`ObjectList`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct ObjectListProps {
-    /// What was read, or is to be added.
+    /// The objects that were read, or are to be added.
     pub(crate) reading: Rc<ReadView>,
     /// Shows a line of the text.
     pub(crate) online: Callback<u32>,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn ObjectList(props: &ObjectListProps) -> Html {
     let most = use_state(|| AT_ONCE);
     let listed = use_state(|| None::<Rc<Listed>>);
     let counts = &props.reading.counts;
-    // Of another text, there may be nothing of the kind that was chosen.
+    // A new text may have no objects of the chosen kind.
     let shown = if counts.contains_key(&show) { *show } else { Show::All };
     {
         let (listed, dispatch) = (listed.clone(), props.dispatch.clone());
@@ -111,7 +111,7 @@ struct KindProps {
     open: bool,
 }
 
-/// The objects of a kind, which are painted when they are opened.
+/// The objects of a kind, painted only while the list is open.
 #[component]
 fn Kind(props: &KindProps) -> Html {
     let opened = use_state(|| None::<bool>);

@@ -1,4 +1,4 @@
-//! Everything that can be done, to be found by a few letters.
+//! The palette of all commands, which are found by a few letters.
 
 pub(super) mod commands;
 
@@ -18,22 +18,22 @@ use crate::text::count;
 use crate::view_models::search;
 use crate::view_models::selection::Selection;
 
-/// Commands that are drawn at most.
+/// The maximum number of commands drawn.
 const MOST: usize = 100;
 
-/// Pods are looked for by no fewer letters.
+/// The shortest text to search pods for, in bytes.
 const SHORTEST: usize = 2;
 
 /// Properties of [`Palette`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct PaletteProps {
-    /// What can be done.
+    /// The commands that are possible now.
     pub(crate) commands: Vec<Command>,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// The commands, of which one is active.
+/// The list of commands, one of them active.
 #[component]
 pub(crate) fn Palette(props: &PaletteProps) -> Html {
     let typed = use_state(String::new);
@@ -53,7 +53,7 @@ pub(crate) fn Palette(props: &PaletteProps) -> Html {
         let dispatch = props.dispatch.clone();
         Callback::from(move |event: InputEvent| {
             let text = event.target_unchecked_into::<HtmlInputElement>().value();
-            // Those that are not drawn are not among the commands.
+            // Pods that are not drawn are not among the commands.
             if text.trim().len() >= SHORTEST {
                 let pods = pods.clone();
                 let told = Callback::from(move |found| pods.set(found));
@@ -115,9 +115,9 @@ pub(crate) fn Palette(props: &PaletteProps) -> Html {
     }
 }
 
-/// The commands that have all words of the search, else those that fit it best, and how many more
-/// there are. After them come `pods` that have the words, too, and last of all a look for a node or
-/// a pod of that name.
+/// The commands with all words of the search, or else those that fit it best, and the number of
+/// commands left out. After them come `pods` with those words, and last a search for a node or a
+/// pod of that name.
 fn found(commands: &[Command], typed: &str, pods: &[String]) -> (Vec<Command>, usize) {
     let words: Vec<String> = typed.split_whitespace().map(str::to_lowercase).collect();
     let has_all = |row: &&Command| {
@@ -128,7 +128,7 @@ fn found(commands: &[Command], typed: &str, pods: &[String]) -> (Vec<Command>, u
     // The command that was typed in full comes before those that merely have its words.
     let typed_whole = words.join(" ");
     found.order_by_key(|row| !row.words.to_lowercase().starts_with(&typed_whole));
-    // They are those of what was typed before, until the answer comes.
+    // Until the answer comes, these are the pods of the previous text.
     let pods = pods.iter().filter_map(|pod| select(pod)).filter(|row| {
         !words.is_empty() && has_all(&row) && commands.iter().all(|known| known != row)
     });

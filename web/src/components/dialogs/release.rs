@@ -1,4 +1,4 @@
-//! What the answers of a release rest on.
+//! The evidence for the behaviour of a release.
 
 use taintlab_core::release::{Change, KubernetesRelease};
 use yew::prelude::*;
@@ -11,7 +11,8 @@ use crate::test_id::TestId;
 /// The changes of a release, by subject.
 type Changes = Vec<(&'static str, Vec<Change>)>;
 
-/// What a release rests on, what came with it, and what up to it is believed only.
+/// The evidence for a release, the changes that came with it, and the changes up to it that are
+/// only believed.
 pub(crate) fn release(release: KubernetesRelease, dispatch: &Dispatch) -> Html {
     let came = of(|change| change.since == release);
     let believed = of(|change| change.since <= release && change.is_believed());

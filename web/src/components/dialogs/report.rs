@@ -1,4 +1,4 @@
-//! The resilience report: what to ask, how far it is, and what came of it.
+//! The resilience report: its options, its progress, and its result.
 
 mod form;
 mod map;
@@ -24,19 +24,19 @@ use crate::view_models::report::{
 /// Properties of [`ReportDialog`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct ReportProps {
-    /// What there is.
+    /// The state of the report.
     pub(crate) state: ReportState,
     /// The moment whose cluster a new report is about.
     pub(crate) now: Timestamp,
     /// The work on the page.
     pub(crate) work: WorkKey,
-    /// The labels by which its nodes are in pools, and how many pools there are.
+    /// Node labels that define pools, with the number of pools.
     pub(crate) pools: Vec<(String, usize)>,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// The dialog.
+/// The dialog with the report.
 #[component]
 pub(crate) fn ReportDialog(props: &ReportProps) -> Html {
     let ReportProps { state, now, work, pools, dispatch } = props;

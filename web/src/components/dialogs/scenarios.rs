@@ -20,11 +20,11 @@ use crate::{browser, files};
 pub(crate) struct ScenariosProps {
     /// The scenarios by subject.
     pub(crate) catalogue: Rc<files::Catalogue>,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// The list of scenarios, to be searched by words and by tag.
+/// The list of scenarios, searched by words and by tag.
 #[component]
 pub(crate) fn Scenarios(props: &ScenariosProps) -> Html {
     let typed = use_state(String::new);
@@ -50,7 +50,7 @@ pub(crate) fn Scenarios(props: &ScenariosProps) -> Html {
     };
     let all = || catalogue.iter().flat_map(|(_, scenarios)| scenarios);
     let likened = like.and_then(|like| all().find(|(name, _)| *name == like));
-    // The best first: those like another, then those that were searched for.
+    // The best come first: scenarios like another one, or those that match the search.
     let best = if let Some((name, about)) = likened {
         let of = |other: &str, metadata| other != *name && shared(about, metadata) > 0;
         let mut similar: Vec<_> =
@@ -92,7 +92,7 @@ pub(crate) fn Scenarios(props: &ScenariosProps) -> Html {
                         </span>
                         <button class="btn small" onclick={move |_: MouseEvent| {
                             like.set(None);
-                            // The button goes.
+                            // The pressed button disappears.
                             browser::focus(&TestId::ScenarioSearch.selector());
                         }}>{ "Show all" }</button>
                     </p>
@@ -133,7 +133,7 @@ pub(crate) fn Scenarios(props: &ScenariosProps) -> Html {
     }
 }
 
-/// Arrows go from one scenario to the next, and from the search to the first.
+/// Moves the focus by arrow keys from one scenario to the next, and from the search to the first.
 fn by_arrows(event: KeyboardEvent) {
     let down = match event.key().as_str() {
         "ArrowDown" => true,
@@ -142,7 +142,7 @@ fn by_arrows(event: KeyboardEvent) {
     };
     event.prevent_default();
     let all = browser::find_all(&format!("{} [data-scenario]", TestId::ScenarioList.selector()));
-    // From a button beside a scenario as from the scenario.
+    // A button beside a scenario counts as the scenario.
     let from = browser::focused();
     let entry = from.and_then(|from| from.closest(".entry, [data-scenario]").ok().flatten());
     let holds = |one: &HtmlElement| entry.as_ref().is_some_and(|entry| entry.contains(Some(one)));
@@ -160,7 +160,7 @@ fn by_arrows(event: KeyboardEvent) {
     }
 }
 
-/// The tags with the number of scenarios that have each; the one that is pressed narrows the list.
+/// The tags with their number of scenarios; the pressed tag narrows the list.
 fn tags(catalogue: &files::Catalogue, pressed: &UseStateHandle<Option<String>>) -> Html {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for (_, metadata) in catalogue.iter().flat_map(|(_, scenarios)| scenarios) {
@@ -191,12 +191,12 @@ fn tags(catalogue: &files::Catalogue, pressed: &UseStateHandle<Option<String>>) 
 struct EntryProps {
     name: &'static str,
     about: ScenarioMetadata,
-    /// Asks for those that are about the same.
+    /// Shows scenarios with the same tags.
     onlike: Callback<&'static str>,
     dispatch: Dispatch,
 }
 
-/// A scenario: what it asks, and what becomes of each object, on demand all of them.
+/// A scenario: its question, and its lanes, all of them on request.
 #[component]
 fn Entry(props: &EntryProps) -> Html {
     let open = use_state(|| false);
@@ -229,12 +229,12 @@ fn Entry(props: &EntryProps) -> Html {
 #[derive(Clone, PartialEq, Properties)]
 struct PreviewProps {
     name: &'static str,
-    /// In full, and not only its beginning.
+    /// Whether to show all lanes, not only the first ones.
     full: bool,
     dispatch: Dispatch,
 }
 
-/// What becomes of each object in a scenario; asked for when it comes into sight.
+/// The lanes of a scenario, requested when they come into sight.
 #[component]
 fn Preview(props: &PreviewProps) -> Html {
     let place = use_node_ref();
@@ -263,7 +263,7 @@ fn Preview(props: &PreviewProps) -> Html {
     }
 }
 
-/// How many tags two scenarios share.
+/// The number of tags that two scenarios share.
 fn shared(a: &ScenarioMetadata, b: &ScenarioMetadata) -> usize {
     a.tags.iter().filter(|tag| b.tags.contains(tag)).count()
 }

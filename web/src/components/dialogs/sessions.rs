@@ -1,4 +1,4 @@
-//! The sessions that are kept in this browser.
+//! The sessions that this browser keeps.
 
 use std::rc::Rc;
 
@@ -16,40 +16,40 @@ use crate::{browser, saved, store};
 /// Properties of [`Sessions`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct SessionsProps {
-    /// The id of the one that this tab works on.
+    /// The id of this tab's session.
     pub(crate) present: AttrValue,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// What happens in the list.
+/// Messages of the list.
 pub(crate) enum SessionsMsg {
-    /// It was read, or could not be.
+    /// The list was read, or could not be.
     Listed(Result<Vec<Entry>, Failure>),
-    /// Something that was done came to nothing.
+    /// An action failed.
     Failed(Failure),
-    /// Take one away.
+    /// Delete a session.
     Delete(String),
-    /// It is gone.
+    /// The session was deleted.
     Deleted(Kept),
-    /// Put it back.
+    /// Put a deleted session back.
     PutBack(String),
-    /// It is there again.
+    /// The session was put back.
     IsBack(String),
-    /// Begin to write another name for one; nothing ends it.
+    /// Begin to rename a session; `None` ends it.
     Name(Option<String>),
-    /// Give it the name that was written.
+    /// Rename a session.
     Rename(String, String),
-    /// Download one as a file.
+    /// Download a session as a file.
     Download(String),
 }
 
 /// The dialog with the list of sessions.
 pub(crate) struct Sessions {
     entries: Option<Result<Vec<Entry>, Failure>>,
-    /// Those that were deleted here and can be put back.
+    /// Sessions that were deleted here and can be put back.
     deleted: Vec<Kept>,
-    /// The one that gets another name.
+    /// The session that is being renamed.
     naming: Option<String>,
     field: NodeRef,
 }
@@ -117,7 +117,7 @@ impl Component for Sessions {
             && browser::document().and_then(|page| page.active_element()).as_ref() != Some(&field)
         {
             field.select();
-            // It was just made.
+            // The field was just made.
             let _ = field.focus();
         }
     }
@@ -235,7 +235,7 @@ impl Sessions {
         });
         let onkeydown = link.batch_callback(|event: KeyboardEvent| {
             (event.key() == "Escape").then(|| {
-                // The dialog stays.
+                // Escape leaves the field, not the dialog.
                 event.prevent_default();
                 SessionsMsg::Name(None)
             })
@@ -257,7 +257,7 @@ fn read(ctx: &Context<Sessions>) {
     ctx.link().send_future(async { SessionsMsg::Listed(store::list().await) });
 }
 
-/// A session as a scenario file; as it is stored, if it cannot be read.
+/// A session as a scenario file; if it cannot be read, as it is stored.
 async fn download(kept: &Kept) -> Msg {
     let name = kept.entry.name().to_lowercase();
     let words: Vec<_> =

@@ -29,35 +29,36 @@ pub(crate) struct SettingsProps {
     pub(crate) flags: BTreeMap<String, String>,
     /// Whether kubelets and the node lifecycle controller run.
     pub(crate) node_lifecycle: bool,
-    /// How long health passes take.
+    /// The time that health passes take.
     pub(crate) health_pass: HealthPassTime,
-    /// How the kubelets are set.
+    /// The settings of the kubelets.
     pub(crate) kubelets: KubeletSettings,
     /// The descheduler, if there is one.
     pub(crate) descheduler: Option<DeschedulerSettings>,
     /// The autoscaler, if there is one.
     pub(crate) autoscaler: Option<AutoscalerSettings>,
-    /// Nodes that new ones may be like.
+    /// Nodes that an autoscaler's node group can copy.
     pub(crate) nodes: Rc<Vec<Node>>,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// The descheduler and the autoscaler as they are in the form.
+/// The form's input for the descheduler and the autoscaler.
 #[derive(Clone, PartialEq)]
 struct Others {
-    /// How often the descheduler runs, if there is one.
+    /// The interval of the descheduler, if there is one.
     interval: Option<String>,
-    /// What new nodes are like: a node, or what the autoscaler has; empty without one.
+    /// The model for new nodes: a node's name, or [`AS_IT_IS`] for the present groups; empty
+    /// without an autoscaler.
     like: String,
-    /// How many there are at most, if that is to change.
+    /// The maximum size of the node group; empty unless there is exactly one.
     most: String,
 }
 
 /// The settings of both.
 type AddOns = (Option<DeschedulerSettings>, Option<AutoscalerSettings>);
 
-/// In place of the name of a node: the groups as they are.
+/// The choice, in place of a node's name, that keeps the present node groups.
 const AS_IT_IS: &str = " ";
 
 impl Others {
@@ -72,7 +73,7 @@ impl Others {
         Self { interval, like: like.to_owned(), most }
     }
 
-    /// The settings that these are, or what is wrong with the interval and the number.
+    /// The settings, or the errors in the interval and in the maximum size.
     fn settings(&self, props: &SettingsProps) -> Result<AddOns, [Option<String>; 2]> {
         let descheduler = self.interval.as_ref().map(|text| {
             let descheduling_interval = Span(parse_duration(text.trim())?);
@@ -107,7 +108,7 @@ impl Others {
     }
 }
 
-/// What is set besides flags: field, and what it is.
+/// The fields besides flags, each with its description.
 const FIELDS: [(&str, &str); 4] = [
     (
         "healthPass.perNode",
@@ -130,7 +131,7 @@ const FIELDS: [(&str, &str); 4] = [
     ),
 ];
 
-/// The fields in words.
+/// The values of the fields as text.
 fn words(pass: HealthPassTime, kubelets: KubeletSettings) -> [String; 4] {
     [
         pass.per_node.to_string(),
@@ -140,7 +141,7 @@ fn words(pass: HealthPassTime, kubelets: KubeletSettings) -> [String; 4] {
     ]
 }
 
-/// These as they are in the form: empty for the default.
+/// The texts of the fields in the form: empty for the default.
 fn field_texts(pass: HealthPassTime, kubelets: KubeletSettings) -> [String; 4] {
     let mut texts = words(pass, kubelets);
     let defaults = words(HealthPassTime::MEASURED, KubeletSettings::default());
@@ -150,7 +151,7 @@ fn field_texts(pass: HealthPassTime, kubelets: KubeletSettings) -> [String; 4] {
     texts
 }
 
-/// What the form says, or what is wrong with each field.
+/// The settings in the form, or the error of each field.
 fn read_fields(
     [node, write, phase, jitter]: &[String; 4],
     known: KubeletSettings,
@@ -174,7 +175,7 @@ fn read_fields(
     }
 }
 
-/// The flags: what they are, what they would be, and what they are in another release.
+/// The dialog with the flags: their values, their defaults, and their defaults in another release.
 #[component]
 pub(crate) fn Settings(props: &SettingsProps) -> Html {
     let chosen = use_state(|| props.release);
@@ -380,7 +381,7 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
     }
 }
 
-/// The flags that a release has; what was set of another is not lost until it is applied.
+/// The flags that a release has; flags of another release are kept until the form is applied.
 fn known_to(
     release: KubernetesRelease,
     flags: &BTreeMap<String, String>,

@@ -1,4 +1,4 @@
-//! The link of what is shown: how long it is, and what is in it.
+//! The link of the present view: its length and its contents.
 
 use std::rc::Rc;
 
@@ -14,11 +14,11 @@ use crate::test_id::TestId;
 /// Properties of [`Share`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct ShareProps {
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// The dialog.
+/// The dialog that shares a link.
 #[component]
 pub(crate) fn Share(props: &ShareProps) -> Html {
     let hide = use_state(|| false);
@@ -103,7 +103,7 @@ fn link(made: &LinkMade, hide: bool, dispatch: &Dispatch) -> Html {
     }
 }
 
-/// Asks whether to open a link; what is open is kept either way.
+/// Asks whether to open a link; the present work is kept either way.
 pub(crate) fn offered(contents: &[String], dispatch: &Dispatch) -> Html {
     html! {
         <Modal title="Open this link?" dispatch={dispatch.clone()} width={520}>

@@ -1,4 +1,4 @@
-//! Conditions in one line: to run until, to go back to, to stop at while time runs.
+//! Conditions in one line: to run until, to go back to, or to stop at while time runs.
 
 use std::rc::Rc;
 
@@ -11,23 +11,23 @@ use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 use crate::view_models::runs::Until;
 
-/// So many lines are offered as buttons.
+/// The maximum number of suggestions shown as buttons.
 const MOST_OFFERED: usize = 12;
 
 /// Properties of [`UntilDialog`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct UntilProps {
-    /// What stands in the field at first.
+    /// The initial text of the field.
     pub(crate) line: Rc<str>,
     /// The conditions at which time stops.
     pub(crate) breakpoints: Vec<String>,
-    /// What the clock shows.
+    /// The time that the clock shows.
     pub(crate) now: Timestamp,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// The dialog.
+/// The dialog that runs until a condition, or back to it.
 #[component]
 pub(crate) fn UntilDialog(props: &UntilProps) -> Html {
     let line = use_state(|| props.line.to_string());

@@ -1,4 +1,4 @@
-//! What is likely to surprise in the cluster: each with its reason and a fix.
+//! The warnings about the cluster, each with its reason and a fix.
 
 use taintlab_core::controllers::node_lifecycle::zone::ZoneKey;
 use taintlab_core::warnings::{FixLanguage, Subject};
@@ -13,7 +13,7 @@ use crate::protocol::WarningView;
 use crate::test_id::TestId;
 use crate::view_models::selection::Selection;
 
-/// The list of warnings, those `about` one object if there is one, of so many.
+/// The list of warnings, out of `all`; only those about one object if `about` names it.
 pub(crate) fn warnings(
     shown: &[WarningView],
     all: usize,
@@ -96,7 +96,7 @@ fn subjects(view: &WarningView, dispatch: &Dispatch) -> Html {
     }
 }
 
-/// An object; a click selects it, where the page can show it by itself.
+/// The name of an object; a click selects it, if the page can show it by itself.
 fn object(subject: &Subject, dispatch: &Dispatch) -> Html {
     let (kind, name) = match subject {
         Subject::Owner { kind, name } => (kind.as_str(), name.to_string()),

@@ -1,4 +1,4 @@
-//! What the palette offers: all that has a key, and all that can be done with what is there now.
+//! The commands of the palette: every command with a key, and every action that is possible now.
 
 use std::rc::Rc;
 
@@ -23,18 +23,18 @@ use crate::view_models::lanes::{LanesMsg, Picture, subject_of};
 use crate::view_models::runs::BranchMsg;
 use crate::view_models::selection::Selection;
 
-/// Something that can be done.
+/// A command.
 #[derive(Clone)]
 pub(crate) struct Command {
-    /// What.
+    /// The name of the command.
     pub(crate) words: AttrValue,
-    /// The keys that do it, too.
+    /// The keys that run the command too.
     pub(crate) keys: &'static [&'static str],
-    /// How.
+    /// Makes the command's message.
     pub(crate) does: Rc<dyn Fn() -> Msg>,
 }
 
-/// What is done with something is said by its words.
+/// Commands are equal if their names are.
 impl PartialEq for Command {
     fn eq(&self, other: &Self) -> bool {
         self.words == other.words
@@ -50,14 +50,14 @@ impl Commands {
         self.0.push(Command { words: words.into(), keys: &[], does: Rc::new(does) });
     }
 
-    /// An edit of something; what is refused is told at the edge of the page.
+    /// Adds an edit of an object. If it is refused, a notice tells why.
     fn edit(&mut self, of: &str, words: &str, commands: Vec<Edit>, dispatch: &Dispatch) {
         let refused = refused(dispatch);
         self.add(format!("{of}: {words}"), move || Msg::Edit(commands.clone(), refused.clone()));
     }
 }
 
-/// Everything that can be done now.
+/// All commands that are possible now.
 pub(crate) fn commands(asked: &Asked<'_>) -> Vec<Command> {
     let mut all = Commands::default();
     for row in SHORTCUTS.iter().filter(|row| row.is_command()) {
@@ -75,7 +75,7 @@ pub(crate) fn commands(asked: &Asked<'_>) -> Vec<Command> {
     all.0
 }
 
-/// What can be done to what is selected.
+/// Adds the actions on the selection.
 fn of_selection(all: &mut Commands, asked: &Asked<'_>) {
     let Some(selection) = asked.selection.cloned() else { return };
     match asked.inspector {
@@ -169,7 +169,7 @@ fn of_pod(all: &mut Commands, pod: &InspectedPod, dispatch: &Dispatch) {
     }
 }
 
-/// Branches, releases and bookmarks.
+/// Adds branches, releases and bookmarks.
 fn of_work(all: &mut Commands, asked: &Asked<'_>) {
     let work = asked.work;
     for branch in work.branches.iter().filter(|branch| branch.id != work.branch) {
@@ -203,7 +203,7 @@ fn exports(all: &mut Commands) {
     }
 }
 
-/// What of the page is shown: marks, lanes, the log, nodes.
+/// Adds switches for parts of the page: marks, lanes, the log, nodes.
 fn of_page(all: &mut Commands, asked: &Asked<'_>) {
     for kind in MarkKind::ALL {
         let kind_words = kind.words().to_lowercase();
@@ -253,7 +253,7 @@ fn of_page(all: &mut Commands, asked: &Asked<'_>) {
     }
 }
 
-/// Every node, and the pods that are drawn, to be selected.
+/// Adds a command to select each node, and each pod that is drawn.
 fn objects(all: &mut Commands, asked: &Asked<'_>) {
     let zones = asked.board.zones.iter();
     let nodes = || zones.clone().flat_map(|zone| &zone.nodes);

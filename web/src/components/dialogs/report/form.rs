@@ -1,4 +1,4 @@
-//! What fails, how, and for how long it is watched.
+//! The options of a report: the failures, their kinds, and the time that each run is watched.
 
 use std::rc::Rc;
 
@@ -16,24 +16,24 @@ use crate::text::count;
 /// Properties of [`ReportForm`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct ReportFormProps {
-    /// What was asked for last.
+    /// The options of the last report.
     pub(crate) options: Rc<ReportOptions>,
-    /// The labels by which nodes are in pools, and how many pools there are.
+    /// Node labels that define pools, with the number of pools.
     pub(crate) pools: Vec<(String, usize)>,
-    /// Whether nothing was asked for of this cluster.
+    /// Whether no report was made of this cluster yet.
     pub(crate) fresh: bool,
-    /// Where a report begins.
+    /// Begins a report.
     pub(crate) begin: Callback<ReportOptions>,
 }
 
-/// What is chosen and typed.
+/// The input of the form.
 #[derive(Clone, Debug, PartialEq)]
 struct Draft {
     nodes: bool,
     zones: bool,
     regions: bool,
     zone_pairs: bool,
-    /// Labels by which nodes are in pools, and whether each pool fails.
+    /// Node labels that define pools, each with whether its pools fail.
     pools: Vec<(String, bool)>,
     labels: String,
     list: String,
@@ -50,8 +50,8 @@ struct Draft {
 }
 
 impl Draft {
-    /// What was asked for last; of a cluster of which nothing was asked for, its pools as well, if
-    /// it has several.
+    /// The options of the last report. For a cluster without a report, they include each pool label
+    /// with several pools.
     fn of(ReportFormProps { options, pools, fresh, .. }: &ReportFormProps) -> Self {
         let is_pool = |label: &String| pools.iter().any(|(pool, _)| pool == label);
         let labels = options.labels.iter().filter(|label| !is_pool(label)).cloned();
@@ -92,7 +92,7 @@ impl Draft {
         }
     }
 
-    /// The options, or which field is wrong, and why.
+    /// The options, or the field that is wrong and the error.
     fn options(&self) -> Result<ReportOptions, (&'static str, String)> {
         let span = |name, text: &str| match parse_duration(text.trim()) {
             Ok(duration) => Ok(Span(duration)),
@@ -153,7 +153,7 @@ impl Draft {
     }
 }
 
-/// The form.
+/// The form for a report's options.
 #[component]
 pub(crate) fn ReportForm(props: &ReportFormProps) -> Html {
     let draft = use_state(|| Draft::of(props));
@@ -250,7 +250,7 @@ pub(crate) fn ReportForm(props: &ReportFormProps) -> Html {
     }
 }
 
-/// Whether each pool of a label fails.
+/// The choice whether each pool of a label fails.
 fn pool(label: &str, number: usize, draft: &UseStateHandle<Draft>) -> Html {
     let is_on = draft.pools.iter().any(|(known, on)| known == label && *on);
     let onchange = {
@@ -288,13 +288,13 @@ mod tests {
     }
 
     #[test]
-    fn several_pools_fail_unless_somebody_says_otherwise() {
+    fn several_pools_fail_by_default() {
         let (gke, karpenter) = ("cloud.google.com/gke-nodepool", "karpenter.sh/nodepool");
         let pools = [(gke, 3), (karpenter, 1)];
         let labels = |draft: Draft| draft.options().unwrap().labels;
         assert_eq!(labels(draft(&pools, &[], true)), [gke]);
         assert_eq!(labels(draft(&pools, &["rack"], true)), [gke, "rack"]);
-        // It was asked for without them, or with the other one.
+        // An earlier report was requested without pools, or with the other label.
         assert!(labels(draft(&pools, &[], false)).is_empty());
         assert_eq!(labels(draft(&pools, &[karpenter, "rack"], false)), [karpenter, "rack"]);
         assert_eq!(draft(&pools, &[karpenter, "rack"], false).labels, "rack");

@@ -14,20 +14,20 @@ use crate::view_models::report::{Look, MapCell, MapRow, Moment, Only, ReportView
 pub(super) struct MapProps {
     /// The report.
     pub(super) view: Rc<ReportView>,
-    /// Which part of it is looked at.
+    /// The visible part of the report.
     pub(super) look: UseStateHandle<Look>,
-    /// Where a moment is opened.
+    /// Opens a moment.
     pub(super) open: Callback<Rc<Moment>>,
 }
 
-/// Changes which part of a report is looked at.
+/// Changes the visible part of a report.
 pub(super) fn change(look: &UseStateHandle<Look>, change: impl FnOnce(&mut Look)) {
     let mut new = (**look).clone();
     change(&mut new);
     look.set(new);
 }
 
-/// What is looked for, and which harm.
+/// The search field, and the choice of harm.
 pub(super) fn finder(look: &UseStateHandle<Look>) -> Html {
     let oninput = {
         let look = look.clone();
@@ -59,7 +59,7 @@ pub(super) fn finder(look: &UseStateHandle<Look>) -> Html {
     }
 }
 
-/// The map. Arrows move in it, and Enter opens a cell.
+/// The map. Arrow keys move within it, and Enter opens a cell.
 #[component]
 pub(super) fn Map(props: &MapProps) -> Html {
     let MapProps { view, look, open } = props;
@@ -108,7 +108,7 @@ fn section(
     };
     let heads = section.columns.iter().map(|subject| {
         let (name, look) = (subject.to_string(), look.clone());
-        // Long names break where they are put together.
+        // Long names break after a slash.
         let parts: Html =
             name.split_inclusive('/').map(|part| html! { <>{ part }<wbr /></> }).collect();
         let onclick = move |_: MouseEvent| change(&look, |it| it.text.clone_from(&name));
@@ -153,7 +153,7 @@ fn section(
     }
 }
 
-/// The head of a row: what fails, and what becomes of the workloads.
+/// The head of a row: the failure, and its effect on the workloads.
 fn head(row: &MapRow, look: &UseStateHandle<Look>) -> Html {
     let name = match row.folds {
         None => html! { <b>{ row.name.clone() }</b> },
@@ -211,7 +211,7 @@ fn map_cell(
     }
 }
 
-/// Arrows go from cell to cell, over the empty ones.
+/// Moves the focus by arrow keys from cell to cell, over empty ones.
 fn move_focus(event: KeyboardEvent) {
     let (down, right) = match event.key().as_str() {
         "ArrowUp" => (-1, 0),
@@ -226,12 +226,12 @@ fn move_focus(event: KeyboardEvent) {
     let (Some(mut row), Some(mut column)) = (numbers.next(), numbers.next()) else { return };
     event.prevent_default();
     let Some(table) = target.closest("table").ok().flatten() else { return };
-    // More steps than the map has rows or columns.
+    // The map has fewer rows and columns than this.
     for _ in 0..1_000 {
         (row, column) = (row + down, column + right);
         let found = table.query_selector(&format!("[data-place=\"{row} {column}\"]"));
         if let Some(found) = found.ok().flatten() {
-            // The tab key comes back to where the arrows were.
+            // The tab key returns to the cell where the arrows were.
             let _ = target.set_attribute("tabindex", "-1");
             let _ = found.set_attribute("tabindex", "0");
             if let Ok(found) = wasm_bindgen::JsCast::dyn_into::<HtmlElement>(found) {
