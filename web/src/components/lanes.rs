@@ -1,12 +1,12 @@
-//! The lanes: what became of each object, row by row over one axis.
+//! The lanes: the states of each object over time, one row per object over a common axis.
 //!
-//! They are few elements, not a canvas: only rows in sight are there, and of a row only what has a
-//! pixel of its own, so that there are some hundreds at most, however large the cluster is. So the
-//! drawing is its own accessible counterpart (a grid whose cells say in words what the bars show),
-//! follows the colours of the page, of high contrast and of the zoom by itself, and can be
-//! searched, printed and tested as the rest of the page can.
+//! The lanes are few elements, not a canvas. Only rows near those in sight have elements, and of a
+//! row only the states with a pixel of their own: some hundreds at most, however large the cluster
+//! is. So the drawing is its own accessible counterpart (a grid whose cells say in words what the
+//! bars show), follows the colours of the page, of high contrast and of the zoom by itself, and can
+//! be searched, printed and tested like the rest of the page.
 //!
-//! The rows themselves are not Yew's: [`rows`] hands them to the browser as text.
+//! Yew does not make the rows themselves: [`rows`] hands them to the browser as text.
 
 mod details;
 mod pointer;
@@ -39,53 +39,54 @@ use crate::view_models::pane::PaneTab;
 
 /// The height of a row in pixels, as in the style sheet.
 const ROW: usize = 24;
-/// In steps of so many rows it is said which are in sight, and not at every pixel.
+/// The number of rows to which the reported range is rounded, so that not every pixel of scrolling
+/// is reported.
 const STEP: usize = 8;
-/// A pointer that moves less than this was pressed, not dragged.
+/// The distance below which a movement of the pointer counts as a press, not a drag, in pixels.
 const STILL: f64 = 5.0;
-/// A finger that rests so many milliseconds looks at a moment, as a mouse does.
+/// The time after which a resting finger peeks at a moment, as a mouse does, in milliseconds.
 const HOLD: u32 = 400;
 
 /// Properties of [`Lanes`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct LanesProps {
-    /// Whether they are in sight.
+    /// Whether the lanes are in sight.
     pub(crate) open: bool,
-    /// What the names of all nodes share.
+    /// The prefix and suffix that all node names share.
     pub(crate) names: Shared,
-    /// What is in sight, and what was chosen.
+    /// The rows in sight, the filters and the choice.
     pub(crate) view: Rc<LanesView>,
-    /// The moment that is looked at, if it is not that of the clock.
+    /// The moment that is peeked at, if any.
     pub(crate) peek: Option<Timestamp>,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// What is wanted of them, on the page.
+/// Messages of the lanes.
 pub(crate) enum Act {
     /// A finger has rested.
     Held(i32),
-    /// A menu is asked for, perhaps by a finger that rests.
+    /// A context menu was requested, perhaps by a finger that rests.
     Menu(MouseEvent),
-    /// Rows were scrolled, or have more room or less.
+    /// The rows were scrolled or resized.
     Scrolled,
-    /// In this frame there is time for rows out of sight.
+    /// A new frame has time for more rows out of sight.
     More,
-    /// A pointer is pressed, moved, or let go.
+    /// A pointer was pressed.
     Down(PointerEvent),
-    /// It was moved.
+    /// A pointer was moved.
     Moved(PointerEvent),
-    /// It was let go.
+    /// A pointer was released.
     Up(PointerEvent),
-    /// The browser took it, or it left.
+    /// The browser took a pointer over, or the pointer left while pressed.
     Cancelled(PointerEvent),
-    /// It left without being pressed.
+    /// A pointer left without being pressed.
     Left,
     /// The wheel was turned.
     Wheel(WheelEvent),
     /// A row was clicked.
     Click(MouseEvent),
-    /// What is dragged chooses an area, with any pointer, or no longer.
+    /// Toggle the measuring of areas by dragging, with any pointer.
     Measure,
 }
 
@@ -93,21 +94,22 @@ pub(crate) enum Act {
 pub(crate) struct Lanes {
     rows: NodeRef,
     axis: NodeRef,
-    /// The rows at the top, and those that are scrolled.
+    /// The pinned rows, and those that scroll.
     groups: [(NodeRef, Rows); 2],
     pointers: Pointers,
-    /// The rows in sight that are not at the top, counted from there, and the width of tracks.
+    /// The first row in sight below the pinned ones, the number of rows, and the width of the
+    /// tracks.
     sight: (usize, usize, u32),
-    /// What of them was asked for.
+    /// The rows last requested: the first one, their number, and the width of the tracks.
     asked: (usize, usize, u32),
     cursor: usize,
     wheel: Option<EventListener>,
     resized: Option<Resized>,
     more: Option<AnimationFrame>,
     hold: Option<Timeout>,
-    /// The pointer shows a moment.
+    /// Whether the pointer peeks at a moment.
     points: bool,
-    /// What is dragged chooses an area, also by touch.
+    /// Whether dragging chooses an area, also by touch.
     measures: bool,
 }
 
@@ -211,7 +213,7 @@ impl Component for Lanes {
             return;
         };
         if self.wheel.is_none() {
-            // Else the browser zooms the page.
+            // Without this the browser zooms the page.
             let options = EventListenerOptions::enable_prevent_default();
             let link = ctx.link().clone();
             self.wheel = rows.parent_element().map(|frame| {
@@ -245,8 +247,8 @@ fn pixels(number: i32) -> usize {
 }
 
 impl Lanes {
-    /// Sees which rows are in sight. The browser is asked only when that may have changed: after
-    /// rows were made, it would have to lay them out for an answer.
+    /// Reads which rows are in sight. Call it only when that may have changed: after rows were
+    /// made, the browser would have to lay them out to answer.
     fn look(&mut self) {
         let Some(rows) = self.rows.cast::<Element>() else { return };
         let width = self.axis.cast::<Element>().map_or(0, |axis| axis.client_width());
@@ -257,7 +259,7 @@ impl Lanes {
         );
     }
 
-    /// Says which rows are to be there: those in sight, and as many above and below.
+    /// Requests the rows in sight, and as many above and below.
     fn ask(&mut self, ctx: &Context<Self>) {
         let (first, many, width) = self.sight;
         let (first, many) = (first / STEP * STEP, many.next_multiple_of(STEP));
@@ -269,7 +271,7 @@ impl Lanes {
         }
     }
 
-    /// Lets each group have its rows.
+    /// Updates the rows of both groups.
     fn show_rows(&mut self, ctx: &Context<Self>) {
         let view = &ctx.props().view;
         let window = &view.window;
@@ -289,7 +291,7 @@ impl Lanes {
         self.more = (!done).then(|| request_animation_frame(move |_| link.send_message(Act::More)));
     }
 
-    /// Does what the button of a row is for.
+    /// Runs the action of a row's button.
     fn clicked(&self, ctx: &Context<Self>, event: &MouseEvent) {
         let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
         let closest = |selector: &str| target.as_ref()?.closest(selector).ok().flatten();
@@ -300,7 +302,7 @@ impl Lanes {
             rows::act(&button.get_attribute("data-act")?, row.subject.clone())
         });
         if let Some(msg) = msg {
-            // The button may go with its row; and so the keys of the lanes work.
+            // The button may disappear with its row; the focus on the rows also enables their keys.
             self.focus();
             send(ctx, msg);
         }
@@ -312,7 +314,7 @@ impl Lanes {
         }
     }
 
-    /// Scrolls as little as brings the row of the cursor into sight.
+    /// Scrolls just far enough to bring the cursor's row into sight.
     fn show_row(&self, rows: &Element, props: &LanesProps) {
         let Some(place) = self.cursor.checked_sub(props.view.window.pinned) else { return };
         let top = ROW * place;
@@ -325,17 +327,17 @@ impl Lanes {
         }
     }
 
-    /// The moment at a place of the page, if the tracks are there.
+    /// The moment at a horizontal position on the page, if the axis is there.
     fn moment(&self, props: &LanesProps, x: f64) -> Option<Timestamp> {
         let axis = self.axis.cast::<Element>()?.get_bounding_client_rect();
         let part = ((x - axis.left()) / axis.width().max(1.0)).clamp(0.0, 1.0);
         let (from, to) = (nanos(props.view.window.from), nanos(props.view.window.to));
-        // As round as a pixel allows, and never finer than a millisecond.
+        // Rounded as coarsely as a pixel allows, and never finer than a millisecond.
         let unit = 10_f64.powf(((to - from) / axis.width().max(1.0)).max(1e6).log10().floor());
         Some(moment(((from + (to - from) * part) / unit).round() * unit))
     }
 
-    /// The row at a place of the page.
+    /// The row at a vertical position on the page.
     fn row_at(&self, props: &LanesProps, y: f64) -> Option<usize> {
         let rows = self.rows.cast::<Element>()?;
         let inside = y - rows.get_bounding_client_rect().top();
@@ -347,7 +349,7 @@ impl Lanes {
         Some(place.min(props.view.window.total.saturating_sub(1)))
     }
 
-    /// The moment at a place; near the beginning of a bar that itself.
+    /// The moment at a position, or the start of a bar that is near.
     fn snapped(&self, props: &LanesProps, place: usize, x: f64) -> Option<Timestamp> {
         let at = self.moment(props, x)?;
         let axis = self.axis.cast::<Element>()?.get_bounding_client_rect();
@@ -364,7 +366,7 @@ impl Lanes {
         let (x, y) = (event.delta_x(), event.delta_y());
         if event.ctrl_key() || event.meta_key() || on_axis {
             event.prevent_default();
-            // A pinch on a touchpad is told as this, in small steps.
+            // The browser reports a pinch on a touchpad as this event, in small steps.
             let by = (y.clamp(-60.0, 60.0) / 160.0).exp2();
             let at = self.moment(ctx.props(), f64::from(event.client_x()));
             send(ctx, LanesMsg::Zoom(by, at));
@@ -388,7 +390,7 @@ impl Lanes {
         let pans = on_axis || !self.measures && (touch || event.shift_key());
         if !touch {
             event.prevent_default();
-            // Then its keys work.
+            // The focus enables the keys of the lanes.
             self.focus();
         }
         let row = if on_axis { None } else { self.row_at(ctx.props(), y) };
@@ -402,7 +404,7 @@ impl Lanes {
         false
     }
 
-    /// Shows the moment under the pointer; one that the keyboard shows stays.
+    /// Peeks at the moment under the pointer, or ends that. A peek by keyboard stays.
     fn point(&mut self, ctx: &Context<Self>, at: Option<Timestamp>) {
         if at.is_some() || self.points {
             send(ctx, LanesMsg::Peek(at));
@@ -410,7 +412,7 @@ impl Lanes {
         self.points = at.is_some();
     }
 
-    /// A finger has rested: until it is lifted it shows the moment that it is on.
+    /// Makes a finger that has rested peek at the moment below it, until it is lifted.
     fn held(&mut self, ctx: &Context<Self>, id: i32) {
         self.hold = None;
         let Some(drag) = self.pointers.drag(id).filter(|drag| drag.is_still()) else { return };
@@ -431,7 +433,7 @@ impl Lanes {
         let Some(drag) = self.pointers.drag(event.pointer_id()) else {
             let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
             let on = target.is_some_and(|it| it.closest(".ltrack,.laxis").ok().flatten().is_some());
-            // What moves under a pointer at rest is not pointed at.
+            // A bar that moves under a resting pointer is not pointed at.
             if !touch && (event.movement_x(), event.movement_y()) != (0, 0) {
                 self.point(ctx, self.moment(props, x).filter(|_| on));
             }
@@ -452,7 +454,7 @@ impl Lanes {
             send(ctx, LanesMsg::Pan((before.0 - x) / f64::from(width)));
             return false;
         }
-        // So that it goes on outside.
+        // The drag continues outside of the rows.
         if let Some(rows) = self.rows.cast::<Element>() {
             let _ = rows.set_pointer_capture(event.pointer_id());
         }
@@ -487,7 +489,7 @@ impl Lanes {
         true
     }
 
-    /// The area that is dragged.
+    /// The dragged area.
     fn frame(&self, props: &LanesProps, drag: &Drag) -> Option<Frame> {
         let rows = (drag.row?, self.row_at(props, drag.to.1)?);
         let time = (self.moment(props, drag.from.0)?, self.moment(props, drag.to.0)?);
@@ -513,7 +515,7 @@ impl Lanes {
     fn grid(&self, ctx: &Context<Self>) -> Html {
         let (props, link) = (ctx.props(), ctx.link());
         let window = &props.view.window;
-        // A grid has rows; without any this is a region with a sentence.
+        // A grid needs rows; without any this is a region with a sentence.
         let any = window.total > 0;
         let height = ROW * window.total.saturating_sub(window.pinned);
         let [(pins, _), (others, _)] = &self.groups;
@@ -558,7 +560,7 @@ impl Lanes {
         }
     }
 
-    /// What is drawn over all tracks.
+    /// The lines drawn over all tracks.
     fn lines(&self, props: &LanesProps) -> Html {
         let window = &props.view.window;
         let dragged = self.pointers.area().filter(|drag| !drag.is_still());
@@ -591,7 +593,7 @@ impl Lanes {
     }
 }
 
-/// What stands on the axis above the lines.
+/// The flags on the axis, above the lines.
 fn flags(props: &LanesProps) -> Html {
     let window = &props.view.window;
     html! {
@@ -619,7 +621,7 @@ fn nothing(props: &LanesProps) -> &'static str {
     }
 }
 
-/// The line above: their name, what can be done with them.
+/// The toolbar above the lanes.
 fn bar(props: &LanesProps, measure: Html) -> Html {
     let does = |msg: LanesMsg| props.dispatch.reform(move |_: MouseEvent| Msg::Lanes(msg.clone()));
     let folds = props.view.window.rows.iter().any(|row| row.folded);
@@ -667,8 +669,8 @@ fn bar(props: &LanesProps, measure: Html) -> Html {
     }
 }
 
-/// That the forecast is being worked out, and a way to stop it. What is over in a moment is not
-/// seen.
+/// The progress of the forecast, and a button that stops it or goes on. A forecast that is done in
+/// a moment stays invisible.
 fn forecast(props: &LanesProps) -> Html {
     let does = |on| props.dispatch.reform(move |_: MouseEvent| Msg::Lanes(LanesMsg::Forecast(on)));
     let (words, button, on) = match props.view.forecast {
@@ -687,7 +689,7 @@ fn forecast(props: &LanesProps) -> Html {
     }
 }
 
-/// The states that bars are painted in, each once: for a legend.
+/// A legend of the states in the bars, each once.
 pub(crate) fn legend<'a>(bars: impl IntoIterator<Item = &'a LaneBar>) -> Html {
     let mut seen: BTreeMap<LaneState, ()> = BTreeMap::new();
     for bar in bars {

@@ -1,4 +1,4 @@
-//! What happened, row by row. Only the rows in sight are painted.
+//! The event log, row by row. Only the rows in sight are painted.
 
 pub(crate) mod row;
 pub(crate) mod sizes;
@@ -24,37 +24,37 @@ use crate::view_models::names::Shared;
 use crate::view_models::pane::PaneTab;
 use crate::view_models::selection::Selection;
 
-/// The height of the names of the columns, as in the style sheet.
+/// The height of the column heads in pixels, as in the style sheet.
 const HEAD: usize = 20;
 
 /// Properties of [`EventLog`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct EventLogProps {
-    /// Whether it is in sight.
+    /// Whether the log is in sight.
     pub(crate) open: bool,
-    /// What is seen of it.
+    /// The visible part of the log.
     pub(crate) view: Rc<LogView>,
-    /// Which rows are to be shown.
+    /// The filters of the log.
     pub(crate) wanted: LogWanted,
-    /// What is selected.
+    /// The selection.
     pub(crate) selection: Option<Selection>,
-    /// What the names of all nodes share.
+    /// The prefix and suffix that all node names share.
     pub(crate) names: Shared,
-    /// What the clock shows: when it is moved, its row is in sight.
+    /// The time of the clock: when the clock is moved, the log scrolls to its row.
     pub(crate) now: Timestamp,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// What is wanted of the log.
+/// Messages of the log.
 pub(crate) enum LogMsg {
-    /// It was scrolled.
+    /// The log was scrolled.
     Scrolled,
-    /// The text to look for was changed.
+    /// The text of the filter changed.
     Filter(String),
-    /// A part of it is to be so many pixels wide or high.
+    /// A column gets a new width, in pixels.
     Resize(Part, i32),
-    /// The row at that place, counted among those that are shown, is to be read in full.
+    /// The row at that place, counted among those shown, is opened in full.
     Read(usize),
     /// The focus goes to the row at that place.
     Focus(usize),
@@ -62,17 +62,17 @@ pub(crate) enum LogMsg {
 
 /// The log.
 pub(crate) struct EventLog {
-    /// What is looked for; the session says which rows that are.
+    /// The filters and the rows in sight, as last requested from the session.
     wanted: LogWanted,
     top: usize,
     height: usize,
     node: NodeRef,
     sizes: Sizes,
-    /// The row that is read in full.
+    /// The row that is open in full.
     read: Option<Rc<LogRow>>,
-    /// The row at which the tab key stops, by its place; the row of the clock until one was chosen.
+    /// The place of the row where the tab key stops; the clock's row until one was chosen.
     stop: Option<usize>,
-    /// Whether the row of the tab key gets the focus once it is painted.
+    /// Whether that row gets the focus once it is painted.
     focuses: bool,
 }
 
@@ -95,14 +95,15 @@ impl Component for EventLog {
 
     fn changed(&mut self, ctx: &Context<Self>, old: &EventLogProps) -> bool {
         let (view, before) = (&ctx.props().view, &old.view);
-        // Which rows are shown is chosen in the palette, too.
+        // The palette can change the filters too.
         let LogWanted { categories, only_selected, .. } = &ctx.props().wanted;
         if (categories, only_selected) != (&self.wanted.categories, &self.wanted.only_selected) {
             self.wanted.categories.clone_from(categories);
             self.wanted.only_selected = *only_selected;
             self.ask(ctx);
         }
-        // A clock that was moved leads to its row; one that runs only if that was in sight.
+        // A clock that was moved scrolls the log to its row; a running one does so only if that row
+        // was in sight.
         let set_back = ctx.props().now < old.now || view.shown > view.passed;
         if set_back && (view.passed, view.shown) != (before.passed, before.shown) {
             self.wanted.follows = true;
@@ -120,7 +121,7 @@ impl Component for EventLog {
             }
             LogMsg::Resize(part, size) => {
                 self.sizes.set(part, size);
-                // It is only a convenience.
+                // Storing the widths is only a convenience.
                 let _ = browser::store(SIZES_KEY, &self.sizes.style());
                 return true;
             }
@@ -181,8 +182,8 @@ impl Component for EventLog {
     }
 }
 
-/// Where the log is scrolled to from `top` so that the row of the clock is in sight: as little as
-/// that takes.
+/// The position to scroll to from `top` so that the clock's row is in sight, with the least
+/// movement.
 fn scrolled(props: &EventLogProps, top: usize, height: usize) -> usize {
     let LogView { shown, passed, .. } = *props.view;
     let hidden = shown.saturating_sub(MOST);
@@ -192,7 +193,7 @@ fn scrolled(props: &EventLogProps, top: usize, height: usize) -> usize {
 }
 
 impl EventLog {
-    /// Says what is looked for and which rows are in sight, if that has changed.
+    /// Requests rows, if the filters or the rows in sight have changed.
     fn ask(&mut self, ctx: &Context<Self>) {
         let props = ctx.props();
         let follows = self.wanted.follows;
@@ -205,7 +206,7 @@ impl EventLog {
         }
     }
 
-    /// Where the log is scrolled to; `true` if other rows are in sight.
+    /// Reads the scroll position; `true` if other rows are in sight.
     fn look(&mut self, props: &EventLogProps) -> bool {
         let Some(node) = self.node.cast::<Element>() else { return false };
         let (top, height) = (pixels(node.scroll_top()), pixels(node.client_height()));
@@ -217,7 +218,7 @@ impl EventLog {
         moved
     }
 
-    /// Scrolls as little as it takes until the row at that place is in sight.
+    /// Scrolls just far enough to bring the row at that place into sight.
     fn show(&self, place: usize) {
         let Some(node) = self.node.cast::<Element>() else { return };
         let (top, height) = (pixels(node.scroll_top()), pixels(node.client_height()));
@@ -228,15 +229,15 @@ impl EventLog {
         }
     }
 
-    /// The place of the row at which the tab key stops: the one that was chosen, if it is painted,
-    /// else that of the clock, else the first.
+    /// The place of the row where the tab key stops: the chosen one if it is painted, else the
+    /// clock's row, else the first.
     fn stop(&self, view: &LogView) -> usize {
         let painted = view.first..view.first + view.rows.len();
         let current = view.rows.iter().position(|row| row.current).map(|row| view.first + row);
         self.stop.filter(|stop| painted.contains(stop)).or(current).unwrap_or(view.first)
     }
 
-    /// Where an arrow key leads from a row.
+    /// The row to which a key leads.
     fn to(key: &str, from: usize, page: usize, total: usize) -> Option<usize> {
         let last = total.checked_sub(1)?;
         Some(match key {
@@ -292,7 +293,7 @@ impl EventLog {
         }
     }
 
-    /// The names of the columns, and their edges.
+    /// The column heads, and their edges.
     fn columns(&self, ctx: &Context<Self>) -> Html {
         let edge = |part, label| self.splitter(ctx, part, label);
         html! {
@@ -347,13 +348,13 @@ impl EventLog {
             let from = row.and_then(|row| row.get_attribute("data-place")?.parse().ok());
             let to = from.and_then(|from| Self::to(&event.key(), from, page, total));
             if let Some(to) = to {
-                // Neither the page nor the clock moves.
+                // The key moves neither the page nor the clock.
                 event.prevent_default();
                 event.stop_propagation();
                 link.send_message(LogMsg::Focus(to));
             }
         });
-        // Until the rows come that are in sight there are those that were.
+        // The earlier rows stay until the rows in sight arrive.
         let waits = view.wanted != self.wanted;
         html! {
             <div class="rows" ref={self.node.clone()} {onscroll} {onclick} {onkeydown}
@@ -385,7 +386,7 @@ impl EventLog {
     }
 }
 
-/// Pixels of the browser, which are never negative here.
+/// A number of pixels from the browser, never negative here.
 fn pixels(number: i32) -> usize {
     usize::try_from(number).unwrap_or_default()
 }

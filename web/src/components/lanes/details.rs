@@ -1,4 +1,4 @@
-//! Below the lanes: what is looked at, chosen or measured, in words.
+//! The text below the lanes: the peek, the choice or the measured area in words.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use crate::test_id::TestId;
 use crate::text::{at, span};
 use crate::view_models::lanes::{Chosen, ChosenArea, LanesMsg};
 
-/// What there is to say below the lanes.
+/// The text below the lanes, with their legend.
 pub(super) fn details(props: &LanesProps) -> Html {
     let dispatch = &props.dispatch;
     html! {
@@ -37,7 +37,7 @@ pub(super) fn details(props: &LanesProps) -> Html {
     }
 }
 
-/// What was chosen, and how it came to that.
+/// The chosen state, and the chain of its causes.
 fn chain(chosen: &Rc<Chosen>, dispatch: &Dispatch) -> Html {
     html! {
         <>
@@ -48,7 +48,7 @@ fn chain(chosen: &Rc<Chosen>, dispatch: &Dispatch) -> Html {
     }
 }
 
-/// How often and how long objects were what.
+/// The counts and durations of states in the measured area.
 fn measured(chosen: &Rc<ChosenArea>, dispatch: &Dispatch) -> Html {
     let area = &chosen.area;
     let (from, to) = (area.from, area.to);

@@ -2,18 +2,18 @@
 
 use super::STILL;
 
-/// A pointer that is pressed.
+/// A pressed pointer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Drag {
-    /// Where it was pressed.
+    /// The position where it was pressed.
     pub(super) from: (f64, f64),
-    /// Where it is.
+    /// The present position.
     pub(super) to: (f64, f64),
-    /// The row it was pressed on; none on the axis.
+    /// The row on which it was pressed; `None` on the axis.
     pub(super) row: Option<usize>,
-    /// Whether it moves the time in sight, and does not choose an area.
+    /// Whether it pans the time in sight instead of choosing an area.
     pub(super) pans: bool,
-    /// Whether it rested first, and so shows moments.
+    /// Whether it rested first, and so peeks at moments.
     pub(super) holds: bool,
 }
 
@@ -24,28 +24,29 @@ impl Drag {
     }
 }
 
-/// The pointers that are pressed: by id, where, and what they do.
+/// The pressed pointers: id, horizontal position, and drag.
 #[derive(Debug, Default)]
 pub(super) struct Pointers(Vec<(i32, f64, Drag)>);
 
 impl Pointers {
-    /// Whether none is pressed.
+    /// Whether no pointer is pressed.
     pub(super) fn none(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether one rests and shows moments.
+    /// Whether a pointer rests and peeks at moments.
     pub(super) fn holds(&self) -> bool {
         self.0.iter().any(|(.., drag)| drag.holds)
     }
 
-    /// One is pressed.
+    /// Adds a pressed pointer.
     pub(super) fn down(&mut self, id: i32, x: f64, drag: Drag) {
         self.up(id);
         self.0.push((id, x, drag));
     }
 
-    /// Of two pointers one has moved: how much longer the time in sight becomes, and the middle.
+    /// Moves one of two pointers: the factor by which the time in sight grows, and the middle
+    /// between them.
     pub(super) fn pinch(&mut self, id: i32, x: f64) -> Option<(f64, f64)> {
         let [(a_id, a, a_drag), (b_id, b, b_drag)] = self.0.as_mut_slice() else { return None };
         let before = (*a - *b).abs();
@@ -56,24 +57,24 @@ impl Pointers {
         } else {
             return None;
         }
-        // Neither of them is a press any more.
+        // Neither pointer counts as a press any more.
         (a_drag.to.0, b_drag.to.0) = (a_drag.from.0 + 2.0 * STILL, b_drag.from.0 + 2.0 * STILL);
         (a_drag.pans, b_drag.pans) = (true, true);
         let after = (*a - *b).abs();
         Some((before.max(10.0) / after.max(10.0), f64::midpoint(*a, *b)))
     }
 
-    /// What a pointer does.
+    /// The drag of a pointer.
     pub(super) fn drag(&mut self, id: i32) -> Option<&mut Drag> {
         self.0.iter_mut().find(|(known, ..)| *known == id).map(|(.., drag)| drag)
     }
 
-    /// The area that is being chosen.
+    /// The drag that chooses an area.
     pub(super) fn area(&self) -> Option<&Drag> {
         self.0.iter().map(|(.., drag)| drag).find(|drag| !drag.pans)
     }
 
-    /// One is let go: what it did.
+    /// Removes a released pointer, and returns its drag.
     pub(super) fn up(&mut self, id: i32) -> Option<Drag> {
         let place = self.0.iter().position(|(known, ..)| *known == id)?;
         Some(self.0.remove(place).2)

@@ -1,9 +1,8 @@
-//! The rows of the lanes, as text of HTML that the browser reads itself.
+//! The rows of the lanes, as HTML text that the browser parses itself.
 //!
-//! While somebody scrolls or zooms, each frame may have a screen of other rows, and hundreds of
-//! bars. Element by element, making them takes longer than a frame; as text it does not. Rows out of
-//! sight, which are there so that they need not be made when they come into sight, are made a few
-//! in each frame.
+//! While the user scrolls or zooms, each frame may need a screen of other rows, and hundreds of
+//! bars. Making them element by element takes longer than a frame; as text it does not. Rows out of
+//! sight are made in advance, a few in each frame.
 
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -20,10 +19,10 @@ use crate::text::count;
 use crate::view_models::lanes::{LaneBar, LaneRow, LanesMsg};
 use crate::view_models::names::Shared;
 
-/// So many rows out of sight are made or changed at once, and the next in the next frame.
+/// The maximum number of rows out of sight that are made or changed in one frame.
 const AT_ONCE: usize = 10;
 
-/// Rows that follow one another, and their elements.
+/// Consecutive rows, and their elements.
 #[derive(Default)]
 pub(super) struct Rows {
     group: Option<Element>,
@@ -39,9 +38,9 @@ struct Shown {
 }
 
 impl Rows {
-    /// Lets a group have these rows, which follow one another, and no others: at once those in
-    /// sight, of the others a few; `true` if there are no more. The first row of the group, which
-    /// need not be among them, has the number `first`.
+    /// Updates a group to these consecutive rows, and no others: the rows in sight immediately, a
+    /// few of the others; `true` if none remain. The first row of the group, which need not be
+    /// among `rows`, has the number `first`.
     pub(super) fn show(
         &mut self,
         group: &Element,
@@ -62,7 +61,7 @@ impl Rows {
         while let Some(gone) = self.shown.pop_back_if(|it| it.row.place >= end) {
             gone.element.remove();
         }
-        // From here on rows are counted from the first of these.
+        // From here on, rows are counted from the first of `rows`.
         let place = |place: usize| place.saturating_sub(from).min(rows.len());
         let sight = place(sight.start)..place(sight.end);
         let start = |shown: &VecDeque<Shown>| shown.front().map(|it| place(it.row.place));
@@ -128,8 +127,8 @@ impl Rows {
 }
 
 impl Shown {
-    /// The row becomes that one; `true` if it is another. Names and what can be pressed stay, so
-    /// that a press of them ends where it began, however often the bars change meanwhile.
+    /// Updates the row; `true` if it has changed. Names and buttons keep their elements, so that a
+    /// press ends where it began, however often the bars change meanwhile.
     fn update(
         &mut self,
         row: &Rc<LaneRow>,
@@ -150,7 +149,7 @@ impl Shown {
                 self.element = new;
             }
         } else {
-            // What the browser refuses to change stays as it was.
+            // A part that the browser refuses to change stays as it was.
             if self.cursor != cursor {
                 let _ = element.set_attribute("aria-selected", &cursor.to_string());
             }
@@ -171,7 +170,7 @@ impl Shown {
     }
 }
 
-/// What is done with a row by the button of that name.
+/// The action of the row's button with that name.
 pub(super) fn act(name: &str, subject: LaneSubject) -> Option<LanesMsg> {
     match name {
         "fold" => Some(LanesMsg::Fold(subject)),
@@ -210,7 +209,7 @@ fn row_html(row: &LaneRow, cursor: bool, first: usize, names: Shared) -> String 
         html,
         "<button class=\"clip cut\" tabindex=\"-1\" data-act=\"choose\" title=\"{whole}\">",
     );
-    // The names of nodes are alike; those of pods and zones are told apart by their ends.
+    // Node names share their ends; the ends of pod and zone names tell them apart.
     let shared = match subject {
         LaneSubject::Node { .. } => names,
         LaneSubject::Zone { .. } | LaneSubject::Pod { .. } => Shared::default(),
@@ -238,7 +237,7 @@ fn row_html(row: &LaneRow, cursor: bool, first: usize, names: Shared) -> String 
     html
 }
 
-/// What is under a row.
+/// The noun for the objects under a row.
 fn under(subject: &LaneSubject) -> &'static str {
     match subject {
         LaneSubject::Zone { .. } => "node",
@@ -256,9 +255,10 @@ fn bars_html(bars: &[LaneBar]) -> String {
     for bar in bars {
         let tainted = if bar.tainted { " data-tainted" } else { "" };
         let forecast = if bar.forecast { " data-forecast" } else { "" };
-        // No text of the page: whoever cannot see it is told the words of the whole lane.
+        // The word is no text of the page: users who cannot see it read the words of the whole
+        // lane.
         let word = (bar.width > 3.0 && !is_calm(bar.state)).then(|| bar.state.words());
-        // In one piece, as it is left out where it has no room.
+        // The word has no space to break at: it is shown whole or not at all.
         let word = word.map(|word| word.replace(' ', "\u{a0}"));
         let word = word.map(|word| format!(" data-word=\"{word}\"")).unwrap_or_default();
         let _ = write!(
@@ -274,7 +274,7 @@ fn bars_html(bars: &[LaneBar]) -> String {
     html
 }
 
-/// What needs no word.
+/// Whether a state needs no word.
 fn is_calm(state: LaneState) -> bool {
     matches!(state, LaneState::Ready | LaneState::Normal | LaneState::Initial)
 }

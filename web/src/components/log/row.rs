@@ -13,7 +13,7 @@ use crate::view_models::selection::Selection;
 /// The height of a row in pixels, as in the style sheet.
 pub(crate) const ROW: usize = 26;
 
-/// A row of the log, so many pixels down. The tab key stops at one of the rows; arrow keys lead from
+/// A row of the log, `top` pixels down. The tab key stops at one of the rows; arrow keys lead from
 /// one to the next.
 pub(crate) fn event_row(
     row: &LogRow,

@@ -1,20 +1,20 @@
 //! The widths of the log's columns.
 
-/// What of the log has a width of its own.
+/// The columns of the log that can be resized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     /// The column of reasons.
     Reason,
     /// The column of objects.
     Object,
-    /// The column of messages, at least.
+    /// The column of messages; a minimum width.
     Message,
 }
 
 impl Part {
     const ALL: [Self; 3] = [Self::Reason, Self::Object, Self::Message];
 
-    /// Its variable in the style sheet.
+    /// The column's variable in the style sheet.
     fn name(self) -> &'static str {
         match self {
             Self::Reason => "reason",
@@ -23,7 +23,7 @@ impl Part {
         }
     }
 
-    /// How wide it is, in pixels, and how narrow and how wide it can be.
+    /// The default width in pixels, and the smallest and the largest width.
     pub(crate) fn size(self) -> (i32, (i32, i32)) {
         match self {
             Self::Reason => (160, (60, 400)),
@@ -33,7 +33,7 @@ impl Part {
     }
 }
 
-/// The sizes of parts that are not as they are by themselves.
+/// The widths that were changed, by column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sizes(Vec<(Part, i32)>);
 
@@ -48,13 +48,13 @@ impl Sizes {
         self.0.push((part, size));
     }
 
-    /// For the style sheet: `--reason:158px;--object:196px`.
+    /// The widths for the style sheet: `--reason:158px;--object:196px`.
     pub(crate) fn style(&self) -> String {
         let all = self.0.iter().map(|(part, size)| format!("--{}:{size}px", part.name()));
         all.collect::<Vec<_>>().join(";")
     }
 
-    /// As they were stored; what cannot be read is left out.
+    /// Parses stored widths; an unreadable one is left out.
     pub(crate) fn parse(text: &str) -> Self {
         let of = |entry: &str| {
             let (name, size) = entry.strip_prefix("--")?.strip_suffix("px")?.split_once(':')?;
@@ -66,5 +66,5 @@ impl Sizes {
     }
 }
 
-/// Where the browser keeps them.
+/// The storage key of the widths.
 pub(crate) const SIZES_KEY: &str = "taintlab.log";
