@@ -1,4 +1,4 @@
-//! The inspector: a panel for each kind of thing that can be selected.
+//! The inspector: a panel for each kind of selection.
 
 pub(crate) mod faults;
 pub(crate) mod head;

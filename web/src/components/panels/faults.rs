@@ -1,4 +1,4 @@
-//! What can be done to a node, a zone or the control plane to see what becomes of it.
+//! Faults of a node, a zone or the control plane, which the user can cause.
 
 use taintlab_core::api::{ConditionStatus, NodeName, node_condition_type as condition};
 use taintlab_core::command::Command;
@@ -15,7 +15,7 @@ use crate::test_id::TestId;
 use crate::text::at;
 use crate::view_models::inspector_model::InspectedNode;
 
-/// The conditions that a kubelet reports, and what is bad about each.
+/// The conditions that a kubelet reports: type, words, and the status that is bad.
 const CONDITIONS: [(&str, &str, ConditionStatus); 5] = [
     (condition::READY, "Ready=False", ConditionStatus::False),
     (condition::MEMORY_PRESSURE, "MemoryPressure", ConditionStatus::True),
@@ -24,17 +24,17 @@ const CONDITIONS: [(&str, &str, ConditionStatus); 5] = [
     (condition::NETWORK_UNAVAILABLE, "NetworkUnavailable", ConditionStatus::True),
 ];
 
-/// How a flapping kubelet of the page flaps: longer away than the grace period of any release, and
-/// three times.
+/// The flapping that the page offers: time down, time up, and repetitions. It is down for longer
+/// than the grace period of any release.
 const FLAP: (Timestamp, Timestamp, u32) = (Timestamp::from_secs(90), Timestamp::from_secs(30), 3);
 
-/// Something that can be done to see what becomes of it.
+/// A fault that the user can cause.
 pub(crate) struct Fault {
-    /// What.
+    /// The name of the fault.
     pub(crate) words: &'static str,
-    /// What it means.
+    /// The effect of the fault.
     title: &'static str,
-    /// How.
+    /// The commands that cause the fault.
     pub(crate) commands: Vec<Command>,
 }
 
@@ -44,7 +44,7 @@ impl Fault {
     }
 }
 
-/// A button that does it.
+/// A button that causes the fault.
 fn button(Fault { words, title, commands }: Fault, dispatch: &Dispatch) -> Html {
     let refused = refused(dispatch);
     let onclick =
@@ -52,7 +52,7 @@ fn button(Fault { words, title, commands }: Fault, dispatch: &Dispatch) -> Html 
     html! { <button class="btn small" {onclick} {title}>{ words }</button> }
 }
 
-/// How a node is doing, and what can be done to it.
+/// The health of a node, and its faults.
 pub(crate) fn node_health(node: &InspectedNode, dispatch: &Dispatch) -> Html {
     let (name, kubelet) = (&node.view.name, node.kubelet.as_deref());
     html! {
@@ -79,7 +79,7 @@ fn unwatched() -> Html {
     }
 }
 
-/// What can be done to a node as it is.
+/// The faults that are possible for a node in its present state.
 pub(crate) fn faults_of(name: &NodeName, kubelet: Option<&Kubelet>) -> Vec<Fault> {
     let node = || name.clone();
     let runs = kubelet.is_none_or(|kubelet| kubelet.kubelet_runs);
@@ -125,8 +125,8 @@ pub(crate) fn faults_of(name: &NodeName, kubelet: Option<&Kubelet>) -> Vec<Fault
     faults
 }
 
-/// The conditions that the kubelet of a node can be made to report: words, whether it reports the
-/// bad one now, and the command for the other one.
+/// The conditions that a node's kubelet can be made to report: words, whether it reports the bad
+/// status now, and the command that changes the status.
 pub(crate) fn reports_of(node: &InspectedNode) -> Vec<(&'static str, bool, Command)> {
     let report = |(type_, words, bad): &(&'static str, &'static str, ConditionStatus)| {
         let condition = node.object.as_ref().and_then(|node| node.condition(type_));
@@ -158,7 +158,7 @@ fn reported((words, is_bad, command): (&'static str, bool, Command), dispatch: &
     }
 }
 
-/// How the API server and the node lifecycle controller see a node.
+/// The health of a node, as the API server and the node lifecycle controller see it.
 fn health(kubelet: &Kubelet) -> Html {
     let unreachable = kubelet.unreachable.map(|cause| match cause {
         UnreachableCause::KubeletStopped => "Its kubelet is stopped",
@@ -221,7 +221,7 @@ fn moment(moment: Option<Moment>) -> String {
     moment.map_or_else(|| "never".to_owned(), crate::text::moment)
 }
 
-/// What can be done to a zone.
+/// The fault of a zone.
 pub(crate) fn fault_of_zone(name: &str, cut: bool) -> Fault {
     let zone = name.to_owned();
     if cut {
@@ -233,7 +233,7 @@ pub(crate) fn fault_of_zone(name: &str, cut: bool) -> Fault {
     }
 }
 
-/// The same, as a button.
+/// The button for the fault of a zone.
 pub(crate) fn zone_faults(name: &str, cut: bool, dispatch: &Dispatch) -> Html {
     html! {
         <div class="row" role="group" aria-label="Faults of the zone">
@@ -242,7 +242,7 @@ pub(crate) fn zone_faults(name: &str, cut: bool, dispatch: &Dispatch) -> Html {
     }
 }
 
-/// What can be done to the control plane.
+/// The faults of the control plane.
 pub(crate) fn control_plane(dispatch: &Dispatch) -> Html {
     let faults = [
         Fault::new(

@@ -6,10 +6,10 @@ use crate::components::parts::icon;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 
-/// What stands in the head of a list of pods: many objects have no event before or after.
+/// The kind in the head of a list of pods, which has no buttons for the previous and next event.
 pub(crate) const PODS: &str = "Pods";
 
-/// The head of a panel: what it is about, a badge, and the way out.
+/// The head of a panel: kind, name, badge, actions, and a close button.
 pub(crate) fn head(
     kind: &'static str,
     name: Html,
@@ -33,7 +33,7 @@ pub(crate) fn head(
     }
 }
 
-/// To the event before or after of what is selected.
+/// Buttons for the previous and the next event of the selection.
 fn steps(dispatch: &Dispatch) -> Html {
     let step = |later: bool, sign, label: &'static str, key: &'static str, id: TestId| {
         let onclick = dispatch.reform(move |_: MouseEvent| Msg::StepAbout(later));

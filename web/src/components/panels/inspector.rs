@@ -1,4 +1,4 @@
-//! What is selected, in depth.
+//! The inspector: the details of the selection.
 
 use std::rc::Rc;
 
@@ -23,15 +23,15 @@ use crate::view_models::warning_marks::counted;
 /// Properties of [`Inspector`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct InspectorProps {
-    /// What is selected.
+    /// The details of the selection.
     pub(crate) model: Rc<InspectorModel>,
-    /// Where the timeline begins, without its objects.
+    /// The start of the timeline, without its objects.
     pub(crate) start: Rc<Scenario>,
-    /// What is on the board.
+    /// The zones, nodes and pods of the board.
     pub(crate) board: Rc<Board>,
     /// The selection and the number of warnings about it by severity, if there are any.
     pub(crate) about: Option<(Selection, [usize; 3])>,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn Inspector(props: &InspectorProps) -> Html {
     }
 }
 
-/// The way to the warnings about what is selected.
+/// A button that opens the warnings about the selection.
 fn warnings_about((selection, counts): &(Selection, [usize; 3]), dispatch: &Dispatch) -> Html {
     let about = selection.clone();
     let what = match selection {
@@ -67,7 +67,7 @@ fn warnings_about((selection, counts): &(Selection, [usize; 3]), dispatch: &Disp
     }
 }
 
-/// The panel of what is selected.
+/// The panel for the selection.
 fn panel(props: &InspectorProps) -> Html {
     let dispatch = props.dispatch.clone();
     match &*props.model {

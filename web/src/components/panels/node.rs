@@ -1,4 +1,4 @@
-//! A node in depth.
+//! The panel of a node.
 
 mod load_form;
 mod resources;
@@ -22,20 +22,20 @@ use crate::messages::{Dialog, Dispatch, Msg, maybe, refused};
 use crate::view_models::inspector_model::InspectedNode;
 use crate::view_models::selection::Selection;
 
-/// A tab of the panel of a node.
+/// A tab of the panel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NodeTab {
-    /// Its taints, to be edited.
+    /// The node's taints, to be edited.
     Taints,
-    /// How it is doing, and faults.
+    /// The node's health, and faults.
     Health,
-    /// What it runs out of.
+    /// The node's resources and their pressure.
     Resources,
-    /// Its pods.
+    /// The node's pods.
     Pods,
-    /// Its labels, to be edited.
+    /// The node's labels, to be edited.
     Labels,
-    /// The object.
+    /// The object as YAML.
     Yaml,
 }
 
@@ -68,11 +68,11 @@ impl Tab for NodeTab {
 pub(crate) struct NodePanelProps {
     /// The node.
     pub(crate) node: InspectedNode,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// A node in depth.
+/// The panel of a node.
 #[component]
 pub(crate) fn NodePanel(props: &NodePanelProps) -> Html {
     let tab = use_state(|| NodeTab::Taints);
@@ -177,7 +177,7 @@ fn pods(props: &NodePanelProps) -> Html {
     }
 }
 
-/// Reads the YAML of this node.
+/// Parses the edited YAML of this node into a command.
 fn reader(
     node: &std::sync::Arc<Node>,
 ) -> Callback<String, Result<Vec<Command>, Vec<taintlab_manifest::Diagnostic>>> {

@@ -1,4 +1,4 @@
-//! Nothing is selected: the cluster as a whole, and the scenario it comes from.
+//! The panel without a selection: the cluster as a whole, and the scenario it comes from.
 
 use taintlab_core::release::{FeatureGate, GateStage};
 use taintlab_core::scenario::{Scenario, ScenarioMetadata};
@@ -16,8 +16,7 @@ use crate::text::count;
 use crate::view_models::board::Board;
 use crate::view_models::inspector_model::{Expected, Overview};
 
-/// What a scenario is about: its title, its question and its answer.
-/// What else there is to say comes below.
+/// The title, question and answer of a scenario, with `rest` below.
 pub(crate) fn about(metadata: &ScenarioMetadata, open: bool, rest: Html) -> Html {
     let title = if metadata.title.is_empty() { "Cluster" } else { &metadata.title };
     html! {
@@ -37,7 +36,7 @@ pub(crate) fn about(metadata: &ScenarioMetadata, open: bool, rest: Html) -> Html
     }
 }
 
-/// The cluster as a whole.
+/// The overview of the cluster.
 pub(crate) fn overview_panel(
     overview: &Overview,
     start: &Scenario,
@@ -75,7 +74,7 @@ pub(crate) fn overview_panel(
     }
 }
 
-/// The way into the bookmarks of a scenario that has some.
+/// A button that tells the story of a scenario with bookmarks.
 fn own_story(start: &Scenario, dispatch: &Dispatch) -> Html {
     let number = start.bookmarks.len();
     if number == 0 {
@@ -89,7 +88,7 @@ fn own_story(start: &Scenario, dispatch: &Dispatch) -> Html {
     }
 }
 
-/// Whether the scheduler and the controllers of workloads take part.
+/// The switch for the scheduler and the controllers of workloads.
 fn controllers(run: bool, dispatch: &Dispatch) -> Html {
     let onchange =
         dispatch.reform(move |_: Event| Msg::ChangeStart(StartChange::ControlPlane(!run)));

@@ -1,4 +1,4 @@
-//! A pod in depth.
+//! The panel of a pod.
 
 pub(crate) mod gone;
 pub(crate) mod refusals;
@@ -37,16 +37,16 @@ use crate::text::at;
 use crate::view_models::inspector_model::InspectedPod;
 use crate::view_models::selection::Selection;
 
-/// A tab of the panel of a pod.
+/// A tab of the panel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PodTab {
-    /// Why it stays or goes.
+    /// The reasons why the pod stays or goes.
     Why,
-    /// Its tolerations, to be edited.
+    /// The pod's tolerations, to be edited.
     Tolerations,
-    /// Its labels, to be edited.
+    /// The pod's labels, to be edited.
     Labels,
-    /// The object.
+    /// The object as YAML.
     Yaml,
 }
 
@@ -75,11 +75,11 @@ impl Tab for PodTab {
 pub(crate) struct PodPanelProps {
     /// The pod.
     pub(crate) pod: InspectedPod,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// A pod in depth.
+/// The panel of a pod.
 #[component]
 pub(crate) fn PodPanel(props: &PodPanelProps) -> Html {
     let tab = use_state(|| PodTab::Why);
@@ -153,7 +153,7 @@ pub(crate) fn PodPanel(props: &PodPanelProps) -> Html {
     }
 }
 
-/// Stands in for the scheduler.
+/// A form that binds the pod by hand, in place of the scheduler.
 fn bind(props: &PodPanelProps, node: &UseStateHandle<String>) -> Html {
     let set = node.clone();
     let command = Command::BindPod { pod: props.pod.view.key.clone(), node: node.as_str().into() };
@@ -171,12 +171,12 @@ fn bind(props: &PodPanelProps, node: &UseStateHandle<String>) -> Html {
     }
 }
 
-/// Whether the scheduler, or somebody in its place, has to find it a node.
+/// Whether the pod waits for a node, from the scheduler or by hand.
 fn waits_for_node(pod: &InspectedPod) -> bool {
     matches!(pod.view.state.health, PodHealth::Pending | PodHealth::Unschedulable)
 }
 
-/// Whether its containers have ended for good.
+/// Whether the pod's containers have ended for good.
 fn has_ended(state: PodState) -> bool {
     matches!(state.health, PodHealth::Failed | PodHealth::Succeeded)
 }
@@ -186,11 +186,11 @@ fn capitalised(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// What becomes of it, and at what time.
+/// The fate of the pod, and its time.
 fn verdict(pod: &InspectedPod) -> Html {
     let state = pod.view.state;
     let sentence = pod.explanation.matching.sentence();
-    // The headline says already that it stays, or that an older timer wins.
+    // The headline already says that the pod stays, or that an older timer wins.
     let stays = sentence.strip_prefix("stays: ");
     let timer_wins = stays.is_some() && state.verdict == PodVerdict::Counting;
     let sentence = match stays {
@@ -231,7 +231,7 @@ fn verdict(pod: &InspectedPod) -> Html {
     }
 }
 
-/// What the controller decided last, where that is more than the table says.
+/// The controller's last decision, with its time.
 fn decided(when: Timestamp, decision: &EvictionDecision) -> Html {
     html! { <p class="muted">{ format!("Decided at {}: {decision}", at(when)) }</p> }
 }
@@ -266,7 +266,7 @@ fn actions(props: &PodPanelProps) -> Html {
     }
 }
 
-/// What can be made to go wrong with this pod.
+/// Failures that can be caused for this pod.
 fn failures(props: &PodPanelProps) -> Html {
     let key = &props.pod.view.key;
     let fail = |times: u32| {

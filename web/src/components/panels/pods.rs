@@ -1,4 +1,4 @@
-//! The pods of which one thing is true, as a list.
+//! A list of pods in one state.
 
 use std::rc::Rc;
 
@@ -18,11 +18,11 @@ use crate::view_models::selection::Selection;
 pub(crate) struct PodsPanelProps {
     /// The pods.
     pub(crate) pods: Rc<InspectedPods>,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// The pods of which one thing is true, as a list. A click on one selects it.
+/// A list of pods in one state. A click on a pod selects it.
 #[component]
 pub(crate) fn PodsPanel(props: &PodsPanelProps) -> Html {
     let InspectedPods { group, pods, gone, total } = &*props.pods;

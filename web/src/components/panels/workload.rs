@@ -1,4 +1,4 @@
-//! A workload in depth: its pods, its number of replicas, and how it fared.
+//! The panel of a workload: its pods, its number of replicas, and its availability over time.
 
 use std::rc::Rc;
 
@@ -24,13 +24,13 @@ use crate::view_models::workloads::Track;
 pub(crate) struct WorkloadPanelProps {
     /// The workload.
     pub(crate) track: Rc<Track>,
-    /// Its pods as they are on the board.
+    /// The workload's pods as they are on the board.
     pub(crate) pods: Vec<Rc<PodView>>,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// A workload in depth.
+/// The panel of a workload.
 #[component]
 pub(crate) fn WorkloadPanel(props: &WorkloadPanelProps) -> Html {
     let (track, dispatch) = (&props.track, &props.dispatch);
@@ -103,7 +103,7 @@ pub(crate) fn WorkloadPanel(props: &WorkloadPanelProps) -> Html {
     }
 }
 
-/// Whether a workload is well, and why: `2/3 ready`; of a Job that is over how it ended.
+/// Whether a workload is well, and its state: `2/3 ready`, or the outcome of a finished Job.
 pub(crate) fn state(view: &WorkloadView) -> (bool, String) {
     match view.job.as_ref().and_then(|job| job.finished.clone()) {
         Some(finished) => (!finished.starts_with("Failed"), finished),
@@ -111,7 +111,7 @@ pub(crate) fn state(view: &WorkloadView) -> (bool, String) {
     }
 }
 
-/// How far a Job has come.
+/// The progress of a Job.
 fn job_facts(job: &JobView) -> Html {
     let completions = job.completions.map_or_else(|| "any one".to_owned(), |it| it.to_string());
     let shown = |name: &'static str, value: String| {
@@ -136,7 +136,7 @@ fn fact(name: &'static str, number: i64) -> Html {
     html! { <><dt>{ name }</dt><dd class="num">{ number }</dd></> }
 }
 
-/// What a field sets.
+/// A setting of a workload.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Setting {
     Replicas,
@@ -144,7 +144,7 @@ enum Setting {
 }
 
 impl Setting {
-    /// What a text in its field asks for.
+    /// Parses the text of the field into a command.
     fn read(self, workload: &WorkloadKey, text: &str) -> Result<Command, String> {
         let (workload, text) = (workload.clone(), text.trim());
         match self {
@@ -174,7 +174,7 @@ struct SettingFieldProps {
     dispatch: Dispatch,
 }
 
-/// A field with a button that makes a command of it.
+/// A field with a button that sends its value as a command.
 #[component]
 fn SettingField(props: &SettingFieldProps) -> Html {
     let text = use_state(|| props.value.clone());

@@ -1,4 +1,4 @@
-//! A zone in depth: what is done to all of its nodes at once.
+//! The panel of a zone: actions on all of its nodes together.
 
 mod rates;
 
@@ -23,7 +23,7 @@ use crate::view_models::inspector_model::InspectedZone;
 use crate::view_models::names::Shared;
 use crate::view_models::selection::Selection;
 
-/// Of more nodes than these it is only said how many there are.
+/// The maximum number of nodes listed; the others are only counted.
 const MOST_NODES: usize = 400;
 
 /// Properties of [`ZonePanel`].
@@ -31,13 +31,13 @@ const MOST_NODES: usize = 400;
 pub(crate) struct ZonePanelProps {
     /// The zone.
     pub(crate) zone: InspectedZone,
-    /// As it is on the board.
+    /// The zone as it is on the board.
     pub(crate) view: Rc<ZoneView>,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// A zone in depth.
+/// The panel of a zone.
 #[component]
 pub(crate) fn ZonePanel(props: &ZonePanelProps) -> Html {
     let taint = use_state(|| {
@@ -124,7 +124,7 @@ pub(crate) fn ZonePanel(props: &ZonePanelProps) -> Html {
     }
 }
 
-/// The zone's name in commands, before the controller has seen it.
+/// The name of the zone in commands, before the controller has seen it.
 fn zone_name(zone: &ZoneView) -> String {
     ZoneKey::from(&*zone.key).name()
 }

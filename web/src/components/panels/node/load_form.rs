@@ -1,4 +1,4 @@
-//! A form that loads a node or a pod of it.
+//! A form that puts load on a node, or on one of its pods.
 
 use std::rc::Rc;
 
@@ -17,15 +17,15 @@ use crate::test_id::TestId;
 /// Properties of [`LoadForm`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct LoadFormProps {
-    /// What the node has.
+    /// The resources of the node.
     pub(crate) has: Rc<NodeResources>,
-    /// Its pods.
+    /// The pods of the node.
     pub(crate) pods: Vec<AttrValue>,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// What was typed.
+/// The input of the form.
 #[derive(Clone, PartialEq)]
 struct Load {
     who: String,
@@ -37,24 +37,24 @@ struct Load {
     has: String,
 }
 
-/// What can be loaded.
+/// The resources that can be loaded.
 const WHAT: [NodeResource; 4] = [
     NodeResource::Memory,
     NodeResource::Nodefs,
     NodeResource::NodefsInodes,
     NodeResource::Processes,
 ];
-/// How usage goes.
+/// The shapes of usage over time.
 const SHAPES: [&str; 4] = ["constant", "ramp", "step", "sawtooth"];
-/// Only for the system of a node: it is full but for so much.
+/// The shape that fills the node up to a remaining amount, only for the node's system.
 const FILL: (&str, &str) = ("leaves", "fill, leaving");
 
-/// What is said of a resource.
+/// The words for a resource.
 struct Words {
     name: &'static str,
-    /// An amount to begin with.
+    /// The amount proposed at first.
     amount: &'static str,
-    /// How much a node has of it, for example.
+    /// An example of a node's capacity.
     has: &'static str,
 }
 
@@ -71,8 +71,8 @@ const fn words(what: NodeResource) -> Words {
 }
 
 impl Load {
-    /// About something else from now on. What was typed is kept where it can still be meant:
-    /// amounts of one thing are none of another.
+    /// Switches to another resource. Input that can still be meant is kept; amounts of one resource
+    /// mean nothing for another.
     fn choose(&mut self, name: &str) {
         let chosen = WHAT.into_iter().find(|what| words(*what).name == name);
         let Some(what) = chosen.filter(|what| *what != self.what) else { return };
@@ -82,17 +82,17 @@ impl Load {
         self.has.clear();
     }
 
-    /// Whether it is about a pod.
+    /// Whether the load is a pod's.
     fn of_pod(&self) -> bool {
         !self.who.is_empty()
     }
 
-    /// What is done; a pod cannot fill its node exactly.
+    /// The shape; a pod cannot fill its node exactly.
     fn shape(&self) -> &str {
         if self.of_pod() && self.shape == FILL.0 { "constant" } else { &self.shape }
     }
 
-    /// What the amount and the time mean: labels of their fields.
+    /// The labels of the fields for the amount and the time.
     fn labels(&self) -> (&'static str, Option<&'static str>) {
         match self.shape() {
             "leaves" => ("Left", None),
@@ -103,7 +103,7 @@ impl Load {
         }
     }
 
-    /// How much the node has of it, if that is known.
+    /// The node's capacity of the resource, if it is known.
     fn known<'a>(&self, has: &'a mut NodeCapacity) -> &'a mut Option<Quantity> {
         match self.what {
             NodeResource::Memory => &mut has.memory,
@@ -116,7 +116,7 @@ impl Load {
     }
 }
 
-/// Loads a node, or a pod of it, from now on.
+/// The form that loads a node, or one of its pods, from now on.
 #[component]
 pub(crate) fn LoadForm(props: &LoadFormProps) -> Html {
     let load = use_state(|| Load {
@@ -224,8 +224,7 @@ fn commands(has: &NodeResources, load: &Load) -> Result<Vec<Command>, String> {
     }
     let resource = match load.what {
         NodeResource::Memory => PodResource::Memory,
-        // Of all that a container writes, its logs are on the kubelet's file system in every
-        // layout.
+        // A container's logs are on the kubelet's file system in every layout.
         NodeResource::Nodefs => PodResource::Logs,
         NodeResource::NodefsInodes => PodResource::LogsInodes,
         NodeResource::Images => PodResource::Rootfs,

@@ -1,4 +1,4 @@
-//! What a node has, what is used of it, and what its kubelet makes of that.
+//! The resources of a node: capacity, usage, and the evictions by its kubelet.
 
 use std::collections::BTreeMap;
 
@@ -23,9 +23,9 @@ use crate::test_id::TestId;
 use crate::text::at;
 use crate::view_models::inspector_model::{InspectedNode, InspectedResources};
 
-/// What sets how long a condition stays.
+/// The flag that sets how long a pressure condition stays.
 const TRANSITION: &str = "--eviction-pressure-transition-period";
-/// How many colours there are for pods.
+/// The number of colours for pods.
 const COLOURS: usize = 6;
 /// The size of the chart in its own units.
 const WIDTH: f64 = 600.0;
@@ -36,11 +36,12 @@ const HEIGHT: f64 = 180.0;
 pub(crate) struct ResourcesProps {
     /// The node.
     pub(crate) node: InspectedNode,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// Capacity, usage and thresholds of a node, who would be evicted first, and forms to load it.
+/// The capacity, usage and thresholds of a node, the ranking of pods for eviction, and forms to
+/// load the node.
 #[component]
 pub(crate) fn Resources(props: &ResourcesProps) -> Html {
     let chosen = use_state(|| None::<Signal>);
@@ -74,7 +75,7 @@ fn pods(node: &InspectedNode) -> Vec<AttrValue> {
 }
 
 fn watched(known: &InspectedResources, chosen: &UseStateHandle<Option<Signal>>) -> Html {
-    // What was chosen may be gone, after an undo.
+    // After an undo, the chosen signal may be gone.
     let find = |signal| known.signals.iter().find(|(series, _)| series.signal == signal);
     let shown = (**chosen).and_then(find).or_else(|| known.view.nearest.and_then(find));
     let shown = shown.or_else(|| known.signals.first());
@@ -134,7 +135,7 @@ fn conditions(view: &EvictionView) -> Html {
     }
 }
 
-/// An amount of what a signal watches, as people read it.
+/// An amount that a signal measures, in readable units.
 pub(crate) fn amount(signal: Signal, value: i64) -> String {
     if signal.is_inodes() || signal == Signal::PidAvailable {
         return value.to_string();
@@ -149,7 +150,7 @@ pub(crate) fn amount(signal: Signal, value: i64) -> String {
     value.to_string()
 }
 
-/// Usage over time, pods stacked on what the system uses, with the thresholds as lines.
+/// The chart of usage over time: pods stacked on the system's usage, with the thresholds as lines.
 fn chart(series: &UsageSeries, now: Timestamp) -> Html {
     let Some(capacity) = series.capacity.filter(|capacity| *capacity > 0) else {
         return Html::default();
@@ -177,7 +178,7 @@ fn chart(series: &UsageSeries, now: Timestamp) -> Html {
         below = top;
     }
     let signal = series.signal;
-    // A signal is named after what is left; the chart is of what is used.
+    // A signal is named after the remaining amount; the chart shows the used amount.
     let label =
         format!("what {} watches: used over time, of {}", signal.name(), amount(signal, capacity));
     html! {
@@ -297,7 +298,7 @@ fn threshold(known: &Distance) -> Html {
     }
 }
 
-/// Who would go first.
+/// The ranking of pods for eviction, first to last.
 fn candidates(ranking: &Ranking) -> Html {
     let signal = ranking.signal;
     html! {
@@ -313,7 +314,7 @@ fn candidates(ranking: &Ranking) -> Html {
     }
 }
 
-/// A pod with the keys that it is ranked by; the one that puts it before the next one stands out.
+/// A pod with its ranking keys; the key that puts it before the next pod stands out.
 fn candidate(signal: Signal, keys: &[RankKey], ranked: &RankedPod) -> Html {
     let pod = &ranked.candidate;
     let decides = |key: RankKey| ranked.before_next_by == Some(RankReason::Key(key));
@@ -354,7 +355,7 @@ fn candidate(signal: Signal, keys: &[RankKey], ranked: &RankedPod) -> Html {
     }
 }
 
-/// A key of the ranking in words, and what it is for a pod.
+/// The name of a ranking key, and its value for a pod.
 fn rank_key(signal: Signal, pod: &Candidate, key: RankKey) -> (&'static str, String) {
     match key {
         RankKey::QosClass => ("QoS class", format!("{:?}", pod.qos_class)),
@@ -383,7 +384,7 @@ struct ThresholdFormProps {
     dispatch: Dispatch,
 }
 
-/// The flags of a kubelet about eviction, with its errors beside them.
+/// The form for a kubelet's eviction flags, with errors beside the fields.
 #[component]
 fn ThresholdForm(props: &ThresholdFormProps) -> Html {
     let draft = use_form_draft::<BTreeMap<String, String>>();

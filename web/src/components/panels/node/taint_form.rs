@@ -1,4 +1,4 @@
-//! The taints of a node, to be edited.
+//! The form for the taints of a node.
 
 use taintlab_core::api::{NodeName, Taint, TaintEffect};
 use taintlab_core::command::Command;
@@ -14,15 +14,15 @@ use crate::test_id::TestId;
 /// Properties of [`TaintForm`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct TaintFormProps {
-    /// Whose taints.
+    /// The name of the node.
     pub(crate) node: NodeName,
-    /// The taints it has.
+    /// The node's present taints.
     pub(crate) taints: Vec<Taint>,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// The taints of a node: a draft that is applied as a whole, and taints at a click.
+/// The form for a node's taints: a draft that is applied as a whole, and buttons for common taints.
 #[component]
 pub(crate) fn TaintForm(props: &TaintFormProps) -> Html {
     let draft = use_form_draft::<Vec<Taint>>();
@@ -75,7 +75,7 @@ fn quick(props: &TaintFormProps) -> Html {
                     Msg::Edit(vec![command.clone()], refused.clone())
                 });
                 let short = key.rsplit('/').next().unwrap_or_default();
-                // Of the others nothing would be deleted.
+                // Effects other than NoExecute evict nothing, so the button names them.
                 let other = (*effect != TaintEffect::NoExecute).then(|| format!(":{effect}"));
                 html! {
                     <button type="button" class={classes!("btn", "small", has.then_some("on"))}

@@ -1,4 +1,4 @@
-//! A pod that is gone.
+//! The panel of a pod that is gone.
 
 use taintlab_core::eviction_timeline::time_budget::TimeBudget;
 use taintlab_core::lanes::Cause;
@@ -12,7 +12,7 @@ use crate::session::Gone;
 use crate::text::at;
 use crate::view_models::selection::Selection;
 
-/// What there is to say of it.
+/// The panel: the end of the pod, its causes, and its time budget.
 pub(crate) fn gone_panel(
     gone: &Gone,
     budget: Option<&TimeBudget>,

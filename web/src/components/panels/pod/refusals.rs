@@ -1,4 +1,4 @@
-//! What the scheduler says of each node.
+//! The scheduler's verdict on each node.
 
 use taintlab_core::policy::scheduling::Decision;
 use yew::prelude::*;
@@ -8,10 +8,10 @@ use crate::test_id::TestId;
 use crate::text::count;
 use crate::view_models::selection::Selection;
 
-/// Of more nodes than these it is only said how many there are.
+/// The maximum number of nodes listed; the others are only counted.
 const MOST_NODES: usize = 40;
 
-/// What the scheduler says of each node.
+/// The scheduler's verdict on each node.
 pub(crate) fn refusals(decision: &Decision, dispatch: &Dispatch) -> Html {
     let rows = decision.verdicts.iter().take(MOST_NODES).map(|verdict| {
         let node = verdict.node.clone();

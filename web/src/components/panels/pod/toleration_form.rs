@@ -1,4 +1,4 @@
-//! The tolerations of a pod, to be edited.
+//! The form for the tolerations of a pod.
 
 use taintlab_core::api::{Pod, TaintEffect, Toleration, TolerationOperator};
 use taintlab_core::command::Command;
@@ -23,14 +23,14 @@ use crate::test_id::TestId;
 pub(crate) struct TolerationFormProps {
     /// The pod.
     pub(crate) pod: std::sync::Arc<Pod>,
-    /// How the API server checks.
+    /// The validation rules of the API server.
     pub(crate) options: ValidationOptions,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// The tolerations of a pod that exists. An API server lets nobody remove them, so it offers to put
-/// another pod in place of this one.
+/// The form for an existing pod's tolerations. The API server rejects their removal, so the form
+/// offers to replace the pod.
 #[component]
 pub(crate) fn TolerationForm(props: &TolerationFormProps) -> Html {
     let old = &props.pod.spec.tolerations;

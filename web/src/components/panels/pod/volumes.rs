@@ -1,4 +1,4 @@
-//! The claims of a pod, and where their volumes are.
+//! The claims of a pod, and the nodes of their volumes.
 
 use taintlab_core::simulator::{AttachmentView, ClaimView, StorageView};
 use yew::prelude::*;
@@ -7,7 +7,7 @@ use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 use crate::view_models::selection::Selection;
 
-/// The claims of a pod, and where their volumes are.
+/// The claims of a pod, and the nodes of their volumes.
 pub(crate) fn volumes(storage: &StorageView, dispatch: &Dispatch) -> Html {
     let rows = storage.claims.iter().map(|claim| {
         let there = storage.attachments.iter();
@@ -48,7 +48,7 @@ fn phase(claim: &ClaimView) -> String {
     more.iter().filter(|(so, _)| *so).fold(phase.to_owned(), |all, (_, word)| all + ", " + word)
 }
 
-/// A node at which a volume is, and for how long if that is known.
+/// The node of an attachment, its state, and the time of a forced detach, if known.
 fn attachment(attachment: &AttachmentView, dispatch: &Dispatch) -> Html {
     let node = attachment.node.clone();
     let select = dispatch

@@ -1,4 +1,4 @@
-//! Why a pod stays or goes: the one explanation of the engine, painted.
+//! The reasons why a pod stays or goes: the engine's explanation, painted.
 
 use taintlab_core::policy::matching::{Explanation, TaintExplanation, TolerationOutcome};
 use taintlab_core::simulator::PodExplanation;
@@ -9,7 +9,7 @@ use crate::components::parts::prose::in_words;
 use crate::components::parts::taint_chip::taint_chip;
 use crate::test_id::TestId;
 
-/// Every taint against every toleration.
+/// The result of each toleration for each taint.
 pub(crate) fn why(explanation: &PodExplanation) -> Html {
     let matching = &explanation.matching;
     if explanation.node.is_empty() {

@@ -1,4 +1,4 @@
-//! How the node lifecycle controller sees a zone: its state, its rate, and who waits.
+//! The node lifecycle controller's view of a zone: its state, its rate, and the waiting nodes.
 
 use taintlab_core::controllers::node_lifecycle::ZoneView;
 use taintlab_core::time::Timestamp;
@@ -10,10 +10,10 @@ use crate::test_id::TestId;
 use crate::text::at;
 use crate::view_models::selection::Selection;
 
-/// More nodes than this are only counted.
+/// The maximum number of waiting nodes listed; the others are only counted.
 const QUEUED: usize = 60;
 
-/// State, rate, tokens and queue of a zone.
+/// The state, rate, tokens and queue of a zone.
 pub(crate) fn rates(zone: &ZoneView, now: Timestamp, dispatch: &Dispatch) -> Html {
     let state = zone.state.map_or_else(|| "not seen yet".to_owned(), |state| state.to_string());
     let filled = (zone.tokens / f64::from(zone.capacity.max(1))).clamp(0.0, 1.0);
