@@ -1,4 +1,4 @@
-//! How many pods of a workload were ready over time: as a bar, as a chart and in numbers.
+//! The ready pods of a workload over time: as a bar, as a chart and in numbers.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use crate::test_id::TestId;
 use crate::text::{at, count, span};
 use crate::view_models::workloads::Track;
 
-/// The width of a chart in its own units; it is stretched to the room there is.
+/// The width of a chart in its own units; the chart stretches to the available width.
 const WIDTH: f64 = 1_000.0;
 
-/// Its name in style sheets.
+/// The style sheet class of a readiness.
 pub(crate) fn class(readiness: Readiness) -> &'static str {
     match readiness {
         Readiness::All => "whole",
@@ -23,7 +23,7 @@ pub(crate) fn class(readiness: Readiness) -> &'static str {
     }
 }
 
-/// What a line says, for those who do not see it.
+/// The line of a workload in words, for users who do not see it.
 pub(crate) fn summary(track: &Track) -> String {
     let view = &track.view;
     let mut words = format!(
@@ -41,7 +41,7 @@ pub(crate) fn summary(track: &Track) -> String {
     words
 }
 
-/// Replica-seconds, to the tenth.
+/// A number of replica-seconds, to the tenth.
 pub(crate) fn seconds(time: Duration) -> String {
     let tenths = time.as_millis() / 100;
     if tenths.is_multiple_of(10) {
@@ -51,22 +51,22 @@ pub(crate) fn seconds(time: Duration) -> String {
     }
 }
 
-/// Where a moment is on an axis that ends there.
+/// The position of a moment on an axis that ends at `end`.
 #[expect(clippy::cast_precision_loss, reason = "for painting")]
 fn place(moment: Timestamp, end: Timestamp) -> f64 {
     WIDTH * moment.as_nanos() as f64 / end.as_nanos().max(1) as f64
 }
 
-/// The parts of a curve: what it was, from when, until when.
+/// The steps of a curve, each with its end.
 fn parts(run: &Availability) -> impl Iterator<Item = (&ReadyStep, Timestamp)> {
     let ends = run.steps.iter().skip(1).map(|step| step.at).chain([run.until]);
     run.steps.iter().zip(ends)
 }
 
-/// So wide is what it is now at least, as it is what one looks for.
+/// The minimum width of the latest step, since users look for it.
 const LEAST: f64 = 12.0;
 
-/// A bar whose colour says how whole the workload was.
+/// A bar whose colours show the readiness of the workload.
 pub(crate) fn curve(run: &Availability, end: Timestamp) -> Html {
     let latest = run.steps.len().saturating_sub(1);
     html! {
@@ -85,7 +85,7 @@ pub(crate) fn curve(run: &Availability, end: Timestamp) -> Html {
     }
 }
 
-/// How many pods were ready over time, as steps, beside the run it is compared with.
+/// A chart of ready pods over time, as steps, beside the baseline run.
 pub(crate) fn chart(track: &Track) -> Html {
     let run = &track.availability;
     let baseline = track.baseline.as_ref();
@@ -119,7 +119,7 @@ pub(crate) fn chart(track: &Track) -> Html {
     }
 }
 
-/// A curve of steps.
+/// The path of a step curve.
 #[expect(clippy::cast_precision_loss, reason = "for painting")]
 fn path(run: &Availability, end: Timestamp, most: i64, of: fn(&ReadyStep) -> i64) -> String {
     let mut path = String::new();
@@ -133,7 +133,7 @@ fn path(run: &Availability, end: Timestamp, most: i64, of: fn(&ReadyStep) -> i64
     path
 }
 
-/// The numbers of a run, beside those of the run it is compared with.
+/// The numbers of a run, beside those of the baseline run.
 pub(crate) fn numbers(track: &Track) -> Html {
     let row = |name: &'static str, of: &dyn Fn(&Availability) -> String| {
         html! {

@@ -1,4 +1,4 @@
-//! What takes long: what it is, how far it is, and a way to stop it.
+//! Long-running work: its description, its progress, and a button to cancel it.
 
 use std::rc::Rc;
 
@@ -8,25 +8,25 @@ use crate::messages::{Dispatch, Msg};
 use crate::protocol::Progress;
 use crate::test_id::TestId;
 
-/// What takes long, if something does: for the page, or for the dialog that is open on it.
+/// The long-running work, if any, shown on the page or in the open dialog.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Busy {
-    /// What, and how far it is.
+    /// The work, with its progress.
     pub(crate) activity: Option<Activity>,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// What is known of what takes long.
+/// The state of long-running work.
 #[derive(Clone, PartialEq)]
 pub(crate) enum Activity {
-    /// No more than that it has taken long already, so that it is shown at once.
+    /// Work without known progress. It has already taken long, so it is shown immediately.
     Working,
-    /// What it says of itself; it may be over in a moment.
+    /// Work that reports its progress; it may be over in a moment.
     Told(Rc<Progress>),
 }
 
-/// What takes long. What is over in a moment is not seen.
+/// The progress of long-running work. Work that is over in a moment stays invisible.
 pub(crate) fn busy(busy: &Busy) -> Html {
     let Some(activity) = &busy.activity else { return Html::default() };
     let (class, what, part) = match activity {

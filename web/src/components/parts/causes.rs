@@ -1,4 +1,4 @@
-//! What led to something, each with a way to its moment.
+//! A list of causes, each with a link to its moment.
 
 use taintlab_core::lanes::Cause;
 use yew::prelude::*;
@@ -7,7 +7,7 @@ use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 use crate::text::at;
 
-/// How it came to something, with a heading; nothing if that is not known.
+/// The causes with a heading; empty without known causes.
 pub(crate) fn how_it_came(list: &[Cause], dispatch: &Dispatch) -> Html {
     if list.is_empty() {
         return Html::default();
@@ -20,7 +20,7 @@ pub(crate) fn how_it_came(list: &[Cause], dispatch: &Dispatch) -> Html {
     }
 }
 
-/// What led to something, the last cause first; each leads to its moment.
+/// A list of causes, the last one first; each leads to its moment.
 pub(crate) fn causes(causes: &[Cause], dispatch: &Dispatch) -> Html {
     if causes.is_empty() {
         return Html::default();

@@ -1,4 +1,4 @@
-//! What is wrong with a text: of which object, where, and what to do.
+//! The diagnostics of a text: the object, the place, the message, and help.
 
 use taintlab_manifest::{Diagnostic, Severity};
 use yew::prelude::*;
@@ -7,10 +7,10 @@ use super::line_button::line_button;
 
 use crate::test_id::TestId;
 
-/// So many messages are shown, until more are asked for.
+/// The number of messages shown at first; the others are shown on request.
 const AT_ONCE: usize = 10;
 
-/// What is wrong with a text. Lines can be clicked if somebody shows them.
+/// The diagnostics of a text. With `online`, a click on a line shows it in the text.
 pub(crate) fn diagnostics(all: &[Diagnostic], online: Option<&Callback<u32>>) -> Html {
     if all.is_empty() {
         return Html::default();

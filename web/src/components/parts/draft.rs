@@ -1,4 +1,4 @@
-//! What is typed into a form and not yet applied.
+//! Input of a form that is not applied yet.
 
 use taintlab_core::command::Command;
 use yew::prelude::*;
@@ -7,7 +7,7 @@ use super::forms::error_list;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 
-/// What is typed into a form until it is applied as a whole, and why that was refused.
+/// The input of a form until it is applied as a whole, and the reason if it was refused.
 pub(crate) struct FormDraft<T: 'static> {
     typed: UseStateHandle<Option<T>>,
     failure: UseStateHandle<Option<AttrValue>>,
@@ -19,24 +19,24 @@ impl<T: 'static> Clone for FormDraft<T> {
     }
 }
 
-/// A draft in which nothing is typed yet.
+/// An empty draft.
 #[hook]
 pub(crate) fn use_form_draft<T: 'static>() -> FormDraft<T> {
     FormDraft { typed: use_state(|| None), failure: use_state(|| None) }
 }
 
 impl<T: Clone + 'static> FormDraft<T> {
-    /// What is typed, if something is.
+    /// The input, if any.
     pub(crate) fn typed(&self) -> Option<&T> {
         self.typed.as_ref()
     }
 
-    /// Whether what was typed last was refused.
+    /// Whether the last input was refused.
     pub(crate) fn is_refused(&self) -> bool {
         self.failure.is_some()
     }
 
-    /// Takes what is typed. What was refused before may be right now.
+    /// Takes new input, and clears the earlier error.
     pub(crate) fn oninput(&self) -> Callback<T> {
         let draft = self.clone();
         Callback::from(move |new: T| {
@@ -45,7 +45,7 @@ impl<T: Clone + 'static> FormDraft<T> {
         })
     }
 
-    /// Gives commands out. If they are refused, what was typed is there again, with the reason.
+    /// Sends commands. If they are refused, the input returns, with the reason.
     pub(crate) fn send(&self, dispatch: &Dispatch, commands: Vec<Command>) {
         let (draft, typed) = (self.clone(), (*self.typed).clone());
         let refused = Callback::from(move |error: String| {
@@ -61,13 +61,13 @@ impl<T: Clone + 'static> FormDraft<T> {
         self.typed.set(None);
     }
 
-    /// Why it was refused.
+    /// The reason why the input was refused.
     pub(crate) fn failure(&self) -> Html {
         error_list(self.failure.as_slice())
     }
 
-    /// The end of a form: why it was refused, and, if something is to be applied, the buttons that
-    /// do so or not, with `others` between them.
+    /// The end of a form: the reason of a refusal and, if there is something to apply, the buttons
+    /// to apply or discard it, with `others` between them.
     pub(crate) fn foot(&self, dirty: bool, can_apply: bool, others: Html) -> Html {
         let draft = self.clone();
         html! {

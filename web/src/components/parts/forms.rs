@@ -12,7 +12,7 @@ pub(crate) fn messages(errors: &[FieldError], path: &str) -> Vec<AttrValue> {
     errors.iter().filter(|error| error.field == path).map(message).collect()
 }
 
-/// What an error says, without the path.
+/// The text of an error, without the path.
 pub(crate) fn message(error: &FieldError) -> AttrValue {
     let text = error.to_string();
     let rest = text.strip_prefix(&error.field).and_then(|text| text.strip_prefix(": "));
@@ -22,33 +22,33 @@ pub(crate) fn message(error: &FieldError) -> AttrValue {
 /// Properties of [`TextField`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct TextFieldProps {
-    /// What the field is called.
+    /// The label of the field.
     pub(crate) label: AttrValue,
-    /// What is in it.
+    /// The text in the field.
     pub(crate) value: AttrValue,
-    /// What was typed.
+    /// Receives the text when it changes.
     pub(crate) oninput: Callback<String>,
-    /// What is wrong with it.
+    /// The errors of the field.
     #[prop_or_default]
     pub(crate) errors: Vec<AttrValue>,
-    /// What may be proposed.
+    /// The suggestions of the field.
     #[prop_or_default]
     pub(crate) list: Vec<AttrValue>,
-    /// What stands in it while it is empty.
+    /// The text shown while the field is empty.
     #[prop_or_default]
     pub(crate) placeholder: AttrValue,
-    /// Style classes, for its width.
+    /// Style classes, for the width of the field.
     #[prop_or_default]
     pub(crate) class: Classes,
-    /// Whether nothing can be typed.
+    /// Whether the field is disabled.
     #[prop_or_default]
     pub(crate) disabled: bool,
-    /// Whether it has the focus when it appears.
+    /// Whether the field has the focus when it appears.
     #[prop_or_default]
     pub(crate) autofocus: bool,
 }
 
-/// A field for a line of text. Its errors stand below it.
+/// A field for a line of text, with its errors below it.
 #[component]
 pub(crate) fn TextField(props: &TextFieldProps) -> Html {
     let list_id = format!("list-{}", props.label.to_ascii_lowercase().replace(' ', "-"));
@@ -85,7 +85,7 @@ pub(crate) fn error_list(errors: &[AttrValue]) -> Html {
         .collect()
 }
 
-/// Puts why a command was refused where a form shows what is wrong.
+/// Stores the reason of a refusal as the error of a form.
 pub(crate) fn refused_into(failure: &UseStateHandle<Option<AttrValue>>) -> Callback<String> {
     let failure = failure.clone();
     Callback::from(move |error: String| failure.set(Some(error.into())))
@@ -94,18 +94,18 @@ pub(crate) fn refused_into(failure: &UseStateHandle<Option<AttrValue>>) -> Callb
 /// Properties of [`SelectField`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct SelectFieldProps {
-    /// What the field is called.
+    /// The label of the field.
     pub(crate) label: AttrValue,
-    /// What is chosen.
+    /// The chosen value.
     pub(crate) value: AttrValue,
-    /// What can be chosen: value and words.
+    /// The choices: value and words.
     pub(crate) options: Vec<(AttrValue, AttrValue)>,
-    /// What was chosen.
+    /// Receives the new choice.
     pub(crate) onchange: Callback<String>,
-    /// What is wrong with it.
+    /// The errors of the field.
     #[prop_or_default]
     pub(crate) errors: Vec<AttrValue>,
-    /// Style classes, for its width.
+    /// Style classes, for the width of the field.
     #[prop_or_default]
     pub(crate) class: Classes,
 }
@@ -126,30 +126,30 @@ pub(crate) fn SelectField(props: &SelectFieldProps) -> Html {
 /// Properties of [`Choice`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct ChoiceProps {
-    /// What is chosen.
+    /// The chosen value.
     pub(crate) value: AttrValue,
-    /// What can be chosen: value and words.
+    /// The choices: value and words.
     pub(crate) options: Vec<(AttrValue, AttrValue)>,
-    /// What was chosen.
+    /// Receives the new choice.
     pub(crate) onchange: Callback<String>,
-    /// Choices at the end of the list that stand under *older*.
+    /// The number of choices at the end of the list that stand under *older*.
     #[prop_or_default]
     pub(crate) older: usize,
-    /// Whether something is wrong with it.
+    /// Whether the value is invalid.
     #[prop_or_default]
     pub(crate) invalid: bool,
-    /// What it is called, where no label is around it.
+    /// The label of the list, where no label is around it.
     #[prop_or_default]
     pub(crate) label: Option<AttrValue>,
-    /// Its name for tests.
+    /// The name of the list in tests.
     #[prop_or_default]
     pub(crate) testid: Option<TestId>,
 }
 
-/// A list to choose from. A value that is none of the choices is kept and shown.
+/// A list of choices. A value that is none of the choices is kept and shown.
 ///
-/// Once the user has chosen, the browser no longer looks at the attribute `selected`; so what is
-/// chosen is also said to the list itself, and it follows an undo.
+/// Once the user has chosen, the browser ignores the attribute `selected`; so the value is also set
+/// on the list itself, and follows an undo.
 #[component]
 pub(crate) fn Choice(props: &ChoiceProps) -> Html {
     let node = use_node_ref();
@@ -189,7 +189,7 @@ pub(crate) fn Choice(props: &ChoiceProps) -> Html {
     }
 }
 
-/// Releases to choose from, the newest first, and how many of them, at the end, are older ones.
+/// The releases, newest first, and the number of older ones at the end.
 pub(crate) fn releases() -> (Vec<(AttrValue, AttrValue)>, usize) {
     let pair =
         |release: KubernetesRelease| (release.to_string().into(), release.to_string().into());

@@ -1,4 +1,4 @@
-//! Labels, to be edited.
+//! A form for labels.
 
 use std::collections::BTreeMap;
 
@@ -21,12 +21,12 @@ use crate::test_id::TestId;
 pub(crate) struct LabelFormProps {
     /// The labels.
     pub(crate) labels: Labels,
-    /// The command that sets them.
+    /// Makes the command that sets the labels.
     pub(crate) command: Callback<BTreeMap<String, String>, Command>,
-    /// Whether these are labels of a node, of which some name its place.
+    /// Whether these are labels of a node, some of which name its zone or region.
     #[prop_or_default]
     pub(crate) of_node: bool,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
@@ -36,7 +36,7 @@ fn pairs(labels: &BTreeMap<String, String>) -> Pairs {
     labels.iter().map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
-/// What is wrong with the key and the value of one label among all.
+/// The errors in the key and in the value of one of the labels.
 fn errors(pairs: &Pairs, index: usize) -> (Vec<AttrValue>, Vec<AttrValue>) {
     let Some((key, value)) = pairs.get(index) else { return Default::default() };
     let mut of_key: Vec<AttrValue> = validate_label_name(key, "").iter().map(message).collect();
@@ -46,7 +46,7 @@ fn errors(pairs: &Pairs, index: usize) -> (Vec<AttrValue>, Vec<AttrValue>) {
     (of_key, is_valid_label_value(value).into_iter().map(AttrValue::from).collect())
 }
 
-/// Labels: a draft that is applied as a whole.
+/// The form for labels: a draft that is applied as a whole.
 #[component]
 pub(crate) fn LabelForm(props: &LabelFormProps) -> Html {
     let draft = use_form_draft::<Pairs>();

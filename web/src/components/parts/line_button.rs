@@ -1,4 +1,4 @@
-//! The way to a line of a text.
+//! A button that leads to a line of a text.
 
 use yew::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The frame of a dialog. The browser keeps the focus in it, and Escape closes it.
+//! The frame of a dialog. The browser keeps the focus within it, and Escape closes it.
 
 use web_sys::HtmlDialogElement;
 use yew::prelude::*;
@@ -11,21 +11,21 @@ use crate::test_id::TestId;
 /// Properties of [`Modal`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct ModalProps {
-    /// What it is about.
+    /// The title of the dialog.
     pub(crate) title: AttrValue,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
-    /// What is in it.
+    /// The content of the dialog.
     pub(crate) children: Html,
-    /// How wide it is at most, in pixels.
+    /// The maximum width of the dialog, in pixels.
     #[prop_or(720)]
     pub(crate) width: u32,
-    /// Whether it is only read: then it takes the focus itself, to be scrolled by keyboard.
+    /// Whether the dialog is only read: it then takes the focus itself, to be scrolled by keyboard.
     #[prop_or_default]
     pub(crate) read_only: bool,
 }
 
-/// A dialog that is open as long as it is there.
+/// A dialog that is open as long as it is on the page.
 #[component]
 pub(crate) fn Modal(props: &ModalProps) -> Html {
     let node = use_node_ref();
@@ -35,10 +35,10 @@ pub(crate) fn Modal(props: &ModalProps) -> Html {
         use_effect_with((), move |()| {
             let dialog = node.cast::<HtmlDialogElement>();
             if let Some(dialog) = &dialog {
-                // It was just made, so it is not open yet.
+                // The dialog was just made, so it is not open yet.
                 let _ = dialog.show_modal();
             }
-            // Closing gives the focus back to where it was, which removing does not.
+            // Closing a dialog returns the focus to where it was; removing the element does not.
             move || {
                 if let Some(dialog) = dialog {
                     dialog.close();

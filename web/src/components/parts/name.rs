@@ -1,10 +1,10 @@
-//! A name that is cut where names are alike.
+//! Names that are cut where they are alike.
 
 use yew::prelude::*;
 
 use crate::view_models::names::Shared;
 
-/// A name; without room for all of it, what it shares with others goes first, then its middle.
+/// A name. Without room for all of it, the parts shared with other names go first, then its middle.
 pub(crate) fn cut_name(name: &str, shared: Shared) -> Html {
     html! { <span class="cut">{ name_parts(name, shared) }</span> }
 }

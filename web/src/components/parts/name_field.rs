@@ -6,15 +6,15 @@ use yew::prelude::*;
 /// Properties of [`NameField`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct NameFieldProps {
-    /// What it is called now.
+    /// The present name.
     pub(crate) value: AttrValue,
-    /// What the field is called.
+    /// The label of the field.
     pub(crate) label: AttrValue,
-    /// What it is to be called: when the field is left, or with Enter.
+    /// Receives the new name: when the field is left, or with Enter.
     pub(crate) onchange: Callback<String>,
 }
 
-/// The field. What is typed stays in it, whatever the page shows meanwhile.
+/// The field. It keeps typed text, whatever the page shows meanwhile.
 #[component]
 pub(crate) fn NameField(props: &NameFieldProps) -> Html {
     let typed = use_state(|| None::<AttrValue>);

@@ -1,5 +1,5 @@
-//! Rows of a form that come and go: the first field of a new row has the focus, so that one can
-//! type at once, and when a row is taken away the focus stays in the form.
+//! Rows of a form that come and go: the first field of a new row has the focus, so that the user
+//! can type immediately, and when a row is removed the focus stays in the form.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -11,15 +11,15 @@ use yew::prelude::*;
 use crate::browser;
 use crate::test_id::TestId;
 
-/// What was done to the rows of a form.
+/// The last change to the rows of a form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Done {
-    /// Nothing, or not here.
+    /// No change, or none by this form.
     #[default]
     Nothing,
     /// A row was added.
     Added,
-    /// A row was taken away.
+    /// A row was removed.
     Removed,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct NewRow {
     done: Rc<Cell<Done>>,
 }
 
-/// Watches the rows of a form, of which there are so many.
+/// Watches the number of rows in a form.
 #[hook]
 pub(crate) fn use_new_row(rows: usize) -> NewRow {
     let form = use_node_ref();
@@ -39,7 +39,7 @@ pub(crate) fn use_new_row(rows: usize) -> NewRow {
     {
         let (form, done) = (form.clone(), done.clone());
         use_effect_with(rows, move |_| {
-            // In the order in which they are tried.
+            // The selectors in the order in which they are tried.
             let selectors = match done.take() {
                 Done::Added => vec![".items > :last-child input".to_owned()],
                 Done::Removed if browser::focused().is_none() => vec![
@@ -52,7 +52,7 @@ pub(crate) fn use_new_row(rows: usize) -> NewRow {
             let find = |selector: &String| form.as_ref()?.query_selector(selector).ok().flatten();
             let found = selectors.iter().find_map(find);
             if let Some(found) = found.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
-                // Without the focus it is as usable with the mouse.
+                // Without the focus the form still works with the mouse.
                 let _ = found.focus();
             }
         });
@@ -61,7 +61,7 @@ pub(crate) fn use_new_row(rows: usize) -> NewRow {
 }
 
 impl NewRow {
-    /// What adds a row: rows that come in another way do not take the focus.
+    /// A callback that adds a row. Rows that appear in another way do not take the focus.
     pub(crate) fn adds(&self, add: impl Fn() + 'static) -> Callback<MouseEvent> {
         let done = self.done.clone();
         Callback::from(move |_| {
@@ -70,7 +70,7 @@ impl NewRow {
         })
     }
 
-    /// Watches the clicks in the form for one that takes a row away.
+    /// Watches clicks in the form for one that removes a row.
     pub(crate) fn onclick(&self) -> Callback<MouseEvent> {
         let done = self.done.clone();
         Callback::from(move |event: MouseEvent| {

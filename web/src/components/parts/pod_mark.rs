@@ -1,5 +1,5 @@
-//! A pod: as a row with its name, or as a dot. Colour and outline say what is to become of it, the
-//! filling how it is doing.
+//! A pod, as a row with its name, or as a dot. Colour and outline show its fate, the filling its
+//! health.
 
 use taintlab_core::pod_state::PodState;
 use taintlab_core::warnings::Severity;
@@ -11,7 +11,7 @@ use crate::text::css_seconds;
 use crate::view_models::board::PodView;
 use crate::view_models::names::Shared;
 
-/// The times that a countdown runs between, for the style sheet.
+/// The start and the length of a countdown, for the style sheet.
 pub(crate) fn timer_style(state: PodState) -> Option<String> {
     state.timer.filter(|timer| !timer.never_ends()).map(|timer| {
         let from = css_seconds(timer.since.since_zero());
@@ -20,7 +20,7 @@ pub(crate) fn timer_style(state: PodState) -> Option<String> {
     })
 }
 
-/// Its state in words, and that there is a warning about it.
+/// The state of a pod in words, with the severity of its warnings.
 fn words(pod: &PodView, warned: Option<Severity>) -> String {
     match warned {
         Some(severity) => format!("{}, with a {}", pod.state, severity.noun()),
@@ -28,12 +28,12 @@ fn words(pod: &PodView, warned: Option<Severity>) -> String {
     }
 }
 
-/// A pod with its name, the time that is left, and a mark if there is a warning about it.
+/// A pod with its name, its remaining time, and a mark if there is a warning about it.
 pub(crate) fn pod_row(pod: &PodView, selected: bool, warned: Option<Severity>) -> Html {
     row(pod, selected, warned, false)
 }
 
-/// The same on the board, where arrows lead from one to the other.
+/// A pod's row on the board, where arrow keys lead from row to row.
 pub(crate) fn pod_item(pod: &PodView, selected: bool, warned: Option<Severity>) -> Html {
     row(pod, selected, warned, true)
 }
@@ -68,7 +68,7 @@ fn row(pod: &PodView, selected: bool, warned: Option<Severity>, on_board: bool) 
     }
 }
 
-/// A pod as a dot that can be reached by arrows.
+/// A pod as a dot that arrow keys can reach.
 pub(crate) fn pod_dot(pod: &PodView, selected: bool, warned: Option<Severity>) -> Html {
     let label = format!("{}: {}", pod.key, words(pod, warned));
     html! {

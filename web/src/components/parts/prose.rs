@@ -2,7 +2,7 @@
 
 use yew::prelude::*;
 
-/// A sentence of the engine: what it has in backticks is code.
+/// A sentence of the engine, with the parts in backticks as code.
 pub(crate) fn in_words(sentence: &str) -> Html {
     let parts = sentence.split('`').enumerate();
     parts

@@ -1,4 +1,4 @@
-//! Signs of warnings, and the way to the list of them.
+//! Signs of warnings, and a button that lists them.
 
 use taintlab_core::warnings::Severity;
 use yew::prelude::*;
@@ -9,7 +9,7 @@ use crate::test_id::TestId;
 use crate::text::plural;
 use crate::view_models::warning_marks::counted;
 
-/// The way to the list, with how many there are.
+/// The button that opens the list of warnings, with their counts.
 pub(crate) fn warnings_button(counts: [usize; 3], dispatch: &Dispatch) -> Html {
     let [critical, warning, note] = counts;
     let all =
@@ -31,7 +31,7 @@ pub(crate) fn warnings_button(counts: [usize; 3], dispatch: &Dispatch) -> Html {
     }
 }
 
-/// The sign of a severity: told apart by shape, too.
+/// The sign of a severity; its shape differs too.
 pub(crate) fn picture(severity: Severity) -> Html {
     match severity {
         Severity::Critical => icon::critical(),

@@ -1,32 +1,33 @@
-//! An edge that can be dragged, or moved by the arrow keys.
+//! An edge that is dragged, or moved by the arrow keys.
 
 use wasm_bindgen::JsCast;
 use web_sys::{Element, PointerEvent};
 use yew::prelude::*;
 
-/// How far an arrow key moves it, in pixels.
+/// The distance that an arrow key moves the edge, in pixels.
 const STEP: i32 = 16;
 
 /// Properties of [`Splitter`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct SplitterProps {
-    /// What it makes wider or higher.
+    /// The label, which names the size that the edge changes.
     pub(crate) label: &'static str,
-    /// How wide or high that is, in pixels.
+    /// The present size, in pixels.
     pub(crate) value: i32,
-    /// At least so much, and at most.
+    /// The smallest and the largest size, in pixels.
     pub(crate) range: (i32, i32),
-    /// Whether it is an upper edge, to be moved up; else a right one, to be moved to the right.
+    /// Whether it is an upper edge, which moves up to enlarge; otherwise a right edge, which moves
+    /// right.
     #[prop_or_default]
     pub(crate) upper: bool,
-    /// How wide or high it is to be.
+    /// Receives the new size, in pixels.
     pub(crate) onchange: Callback<i32>,
 }
 
-/// An edge that can be dragged, or moved by the arrow keys.
+/// An edge that is dragged, or moved by the arrow keys.
 #[component]
 pub(crate) fn Splitter(props: &SplitterProps) -> Html {
-    // Where the pointer was pressed, and how wide that was.
+    // The position where the pointer was pressed, and the size at that moment.
     let pressed = use_mut_ref(|| None::<(i32, i32)>);
     let (least, most) = props.range;
     let place = |upper: bool, event: &PointerEvent| {
@@ -39,7 +40,7 @@ pub(crate) fn Splitter(props: &SplitterProps) -> Html {
             event.prevent_default();
             let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
             if let Some(target) = target {
-                // Without it the edge is lost when the pointer leaves it, no more.
+                // Without the capture, the edge merely stops following a pointer that leaves it.
                 let _ = target.set_pointer_capture(event.pointer_id());
             }
             *pressed.borrow_mut() = Some((place(upper, &event), value));

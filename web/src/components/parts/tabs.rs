@@ -6,15 +6,15 @@ use yew::prelude::*;
 
 /// A tab of a panel.
 pub(crate) trait Tab: Copy + PartialEq + 'static {
-    /// Its name in `data-tab`.
+    /// The value of `data-tab`.
     fn as_str(self) -> &'static str;
 
-    /// What stands on it.
+    /// The words on the tab.
     fn words(self) -> &'static str;
 }
 
-/// A row of tabs, each with the number of things that it holds. The tab key reaches the one that is
-/// shown, arrows the others.
+/// A row of tabs, each with the number of objects that it holds. The tab key reaches the tab that
+/// is shown, arrow keys the others.
 pub(crate) fn tabs<T: Tab>(all: &[(T, Option<usize>)], current: &UseStateHandle<T>) -> Html {
     html! {
         <div class="tabs" role="tablist" onkeydown={to_other_tab}>
@@ -48,7 +48,7 @@ pub(crate) fn to_other_tab(event: KeyboardEvent) {
     };
     if let Some(other) = other.and_then(|other| other.dyn_into::<HtmlElement>().ok()) {
         event.prevent_default();
-        // The tab that is shown has the focus; nothing is lost if the browser refuses.
+        // The shown tab has the focus; nothing is lost if the browser refuses.
         let _ = other.focus();
         other.click();
     }

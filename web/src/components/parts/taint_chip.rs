@@ -5,7 +5,7 @@ use yew::prelude::*;
 
 use super::icon;
 
-/// A taint as a chip: the sign of its effect, and its text.
+/// A taint as a chip: the icon of its effect, and its text.
 pub(crate) fn taint_chip(taint: &Taint, short: bool) -> Html {
     let text = if short {
         let key = taint.key.rsplit('/').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A list of taints, to be edited.
+//! An editor for a list of taints.
 
 use taintlab_core::api::{NodeName, Taint, TaintEffect, well_known};
 use taintlab_core::command::Command;
@@ -8,10 +8,10 @@ use yew::prelude::*;
 use super::forms::{SelectField, TextField, error_list, messages, plain_options};
 use super::icon;
 
-/// Where errors of taints are said to be.
+/// The field path of taints in errors.
 const PATH: &str = "taints";
 
-/// The taints that a click sets.
+/// The taints that a click adds.
 pub(crate) const QUICK: [(&str, TaintEffect); 4] = [
     (well_known::UNREACHABLE, TaintEffect::NoExecute),
     (well_known::NOT_READY, TaintEffect::NoExecute),
@@ -19,7 +19,8 @@ pub(crate) const QUICK: [(&str, TaintEffect); 4] = [
     ("example.com/maintenance", TaintEffect::NoSchedule),
 ];
 
-/// Taints that a click sets or removes on a node: the taint, whether the node has it, and how.
+/// The taints that a click adds to a node or removes: the taint, whether the node has it, and the
+/// command.
 pub(crate) fn quick_taints(node: &NodeName, taints: &[Taint]) -> Vec<(Taint, bool, Command)> {
     let quick = QUICK.into_iter().map(|(key, effect)| {
         let (node, taint) = (node.clone(), Taint::new(key, "", effect));
@@ -39,14 +40,14 @@ pub(crate) fn quick_taints(node: &NodeName, taints: &[Taint]) -> Vec<(Taint, boo
 pub(crate) struct TaintEditorProps {
     /// The taints.
     pub(crate) taints: Vec<Taint>,
-    /// They were changed.
+    /// Receives the new taints.
     pub(crate) onchange: Callback<Vec<Taint>>,
     /// Whether taints can be removed from the list.
     #[prop_or(true)]
     pub(crate) removable: bool,
 }
 
-/// What is wrong with taints.
+/// The errors of taints.
 pub(crate) fn taint_errors(taints: &[Taint]) -> Vec<FieldError> {
     validate_node_taints(taints, PATH)
 }
@@ -81,7 +82,7 @@ fn fields(props: &TaintEditorProps, index: usize, taint: &Taint, errors: &[Field
         props.onchange.reform(move |_: MouseEvent| taints.clone())
     };
     let at = |field: &str| messages(errors, &format!("{PATH}[{index}]{field}"));
-    // Of a key that is still to be typed, one message is enough.
+    // One message is enough for a key that is still empty.
     let most = if taint.key.is_empty() { 1 } else { usize::MAX };
     let key_errors: Vec<_> = at(".key").into_iter().take(most).collect();
     let keys = well_known::ALL.iter().map(|key| AttrValue::from(*key)).collect::<Vec<_>>();

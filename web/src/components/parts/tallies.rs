@@ -1,9 +1,9 @@
-//! Pods as numbers, by the states of the legend.
+//! Pod counts by the states of the legend.
 
 use taintlab_core::pod_state::{PodCounts, PodHealth, PodVerdict};
 use yew::prelude::*;
 
-/// How many pods there are of each state that there are any of.
+/// Pod counts by state, without zeros.
 pub(crate) fn tallies(counts: &PodCounts) -> Html {
     let tally = |state: Option<&'static str>, health, number: usize, words: &'static str| {
         html! {

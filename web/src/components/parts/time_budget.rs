@@ -1,4 +1,4 @@
-//! The time budget of a pod: the terms that add up to the moment at which it goes.
+//! The time budget of a pod: the terms that add up to the moment of its deletion.
 
 use taintlab_core::eviction_timeline::time_budget::{Term, TermKind, TimeBudget};
 use taintlab_core::time::{Timestamp, format_duration};
@@ -66,7 +66,7 @@ pub(crate) fn time_budget(budget: &TimeBudget, dispatch: &Dispatch) -> Html {
     }
 }
 
-/// A term: rounded in sight, exact where the pointer rests.
+/// A row for a term: rounded as text, exact in the tip.
 fn row(term: &Term, dispatch: &Dispatch) -> Html {
     let start = moment(term.start);
     let to = u64::try_from(term.start.as_nanos()).ok().map(Timestamp::from_nanos);
@@ -91,19 +91,18 @@ fn row(term: &Term, dispatch: &Dispatch) -> Html {
     }
 }
 
-/// A term in a line, exactly.
+/// A term in one line, exactly.
 fn exact(term: &Term) -> String {
     format!("{}: {}", format_duration(term.duration), term.text)
 }
 
-/// A flag or field with its value, which may be broken between its words, and never within a
-/// number.
+/// A flag or field with its value. Lines may break between its words, never within a number.
 fn breakable(set_by: &str) -> Html {
     let parts = set_by.split_inclusive(['.', '=', '-']);
     html! { <>{ for parts.map(|part| html! { <><span>{ part }</span><wbr /></> }) }</> }
 }
 
-/// What a term is spent on, for its colour.
+/// The group of a term, which determines its colour.
 fn word(kind: TermKind) -> &'static str {
     match kind {
         TermKind::LastHeartbeat | TermKind::Report | TermKind::DisruptionOver => "heartbeat",

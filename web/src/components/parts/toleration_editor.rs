@@ -1,4 +1,4 @@
-//! A list of tolerations, to be edited.
+//! An editor for a list of tolerations.
 
 use taintlab_core::api::{TaintEffect, Toleration, TolerationOperator, well_known};
 use taintlab_core::policy::validation::{FieldError, ValidationOptions, validate_tolerations};
@@ -7,13 +7,13 @@ use yew::prelude::*;
 use super::forms::{SelectField, TextField, messages, plain_options};
 use super::icon;
 
-/// Where errors of tolerations are said to be.
+/// The field path of tolerations in errors.
 pub(crate) const PATH: &str = "tolerations";
 
-/// A toleration as it is typed.
+/// The input for a toleration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Draft {
-    /// The toleration; its seconds are in the other field.
+    /// The toleration without its seconds, which are in the other field.
     pub(crate) toleration: Toleration,
     /// `tolerationSeconds` as typed.
     pub(crate) seconds: String,
@@ -25,7 +25,7 @@ impl Draft {
         Self { toleration: toleration.clone(), seconds }
     }
 
-    /// The toleration, or what is wrong with its seconds.
+    /// The toleration, or the error in its seconds.
     fn read(&self) -> Result<Toleration, AttrValue> {
         let text = self.seconds.trim();
         let toleration_seconds = if text.is_empty() {
@@ -38,7 +38,7 @@ impl Draft {
     }
 }
 
-/// The tolerations of drafts as far as they can be read, to find what else is wrong with them.
+/// The tolerations of drafts as far as they can be read, to find their other errors.
 pub(crate) fn readable(drafts: &[Draft]) -> Vec<Toleration> {
     let read = |draft: &Draft| draft.read().unwrap_or_else(|_| draft.toleration.clone());
     drafts.iter().map(read).collect()
@@ -54,12 +54,12 @@ pub(crate) fn read(drafts: &[Draft]) -> Option<Vec<Toleration>> {
     drafts.iter().map(|draft| draft.read().ok()).collect()
 }
 
-/// Tolerates everything, forever.
+/// One toleration that tolerates everything, forever.
 pub(crate) fn everything() -> Vec<Toleration> {
     vec![Toleration { operator: TolerationOperator::Exists, ..Toleration::default() }]
 }
 
-/// What is wrong with new tolerations.
+/// The errors of new tolerations.
 pub(crate) fn errors_of_new(drafts: &[Draft], options: &ValidationOptions) -> Vec<FieldError> {
     validate_tolerations(&readable(drafts), PATH, options)
 }
@@ -69,11 +69,11 @@ pub(crate) fn errors_of_new(drafts: &[Draft], options: &ValidationOptions) -> Ve
 pub(crate) struct TolerationEditorProps {
     /// The tolerations.
     pub(crate) drafts: Vec<Draft>,
-    /// What is wrong with them.
+    /// The errors of the tolerations.
     pub(crate) errors: Vec<FieldError>,
     /// Whether `Lt` and `Gt` can be chosen.
     pub(crate) numeric: bool,
-    /// They were changed.
+    /// Receives the new tolerations.
     pub(crate) onchange: Callback<Vec<Draft>>,
 }
 

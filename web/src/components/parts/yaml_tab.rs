@@ -1,4 +1,4 @@
-//! One object as YAML, to be edited.
+//! An editor for one object as YAML.
 
 use taintlab_core::command::Command;
 use taintlab_manifest::Diagnostic;
@@ -13,18 +13,18 @@ use crate::test_id::TestId;
 /// Properties of [`YamlTab`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct YamlTabProps {
-    /// The object as it is.
+    /// The present object as YAML.
     pub(crate) text: AttrValue,
-    /// What a text asks for: the commands that apply it, or what is wrong with it.
+    /// Parses a text into the commands that apply it, or into its errors.
     pub(crate) read: Callback<String, Result<Vec<Command>, Vec<Diagnostic>>>,
-    /// The command that makes another object of it, if the API server refuses a change.
+    /// Makes the commands that replace the object, for when the API server refuses a change.
     #[prop_or_default]
     pub(crate) replace: Option<Callback<String, Option<Vec<Command>>>>,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// An editor with line numbers. What is wrong with the text stands below it, by line and column.
+/// An editor with line numbers. Errors in the text are listed below it, by line and column.
 #[component]
 pub(crate) fn YamlTab(props: &YamlTabProps) -> Html {
     let draft = use_form_draft::<String>();
@@ -92,6 +92,6 @@ fn line_numbers(text: &str, found: &[Diagnostic]) -> Html {
             html! { { format!("{line}\n") } }
         }
     });
-    // Room for the horizontal scroll bar of the text.
+    // The horizontal scroll bar of the text needs room.
     html! { <>{ for numbers }{ "\n\n" }</> }
 }
