@@ -1,4 +1,4 @@
-//! The line below the head: what the page is for, then what just happened.
+//! The line below the header: the purpose of the page, then the latest event.
 
 use taintlab_core::release::KubernetesRelease;
 use yew::prelude::*;
@@ -8,10 +8,11 @@ use crate::session::StartChange;
 use crate::test_id::TestId;
 use crate::view_models::caption::Caption;
 
-/// What the page is for.
+/// The purpose of the page.
 const PURPOSE: &str = "Find out what Kubernetes will evict, when, and why.";
 
-/// What just happened, with *Why?* and the same in another release; before that the purpose.
+/// The latest event, with buttons for *Why?* and for the same edits in another release; before any
+/// event, the purpose of the page.
 pub(crate) fn line(
     caption: Option<&Caption>,
     release: KubernetesRelease,
@@ -51,7 +52,7 @@ pub(crate) fn line(
     }
 }
 
-/// The oldest release; of that the latest.
+/// The oldest release; for the oldest release itself, the latest.
 fn other_release(release: KubernetesRelease) -> Option<KubernetesRelease> {
     let oldest = KubernetesRelease::all().next().filter(|oldest| *oldest != release);
     oldest.or_else(|| KubernetesRelease::all().next_back())

@@ -1,4 +1,4 @@
-//! The simulated clock and how it is driven.
+//! The simulated clock and its controls.
 
 use std::rc::Rc;
 
@@ -16,29 +16,29 @@ use crate::test_id::TestId;
 use crate::text::at;
 use crate::view_models::timeline::{TimelineMark, TimelineView};
 
-/// The clock, and what drives it.
+/// The properties of the clock bar.
 pub(crate) struct ClockBar<'a> {
-    /// What it shows.
+    /// The clock's state.
     pub(crate) clock: &'a ClockView,
-    /// What is on the timeline.
+    /// The marks on the timeline.
     pub(crate) timeline: &'a TimelineView,
-    /// Kinds of rows that are not marked, nor stepped to.
+    /// Kinds of events that are neither marked nor stepped to.
     pub(crate) hidden: &'a [MarkKind],
-    /// The beginning of a condition about what is selected.
+    /// The beginning of a condition about the selection.
     pub(crate) about: Rc<str>,
-    /// At how many conditions time stops.
+    /// The number of conditions that stop time.
     pub(crate) breakpoints: usize,
-    /// The branch that is played.
+    /// The name of the present branch.
     pub(crate) branch: Rc<str>,
     /// Whether time passes.
     pub(crate) playing: bool,
-    /// How fast.
+    /// The speed of the clock.
     pub(crate) speed: Speed,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// The clock.
+/// The clock bar.
 pub(crate) fn clock_bar(props: &ClockBar<'_>) -> Html {
     html! {
         <section class="clockbar" aria-label="Clock" data-testid={TestId::Clockbar}>
@@ -108,7 +108,7 @@ fn next(props: &ClockBar<'_>) -> Html {
     }
 }
 
-/// How it ended; each part selects the pods that it speaks of.
+/// A hint, or the outcome of the run; each part of the outcome selects the pods that it mentions.
 fn rest(props: &ClockBar<'_>) -> (String, Html) {
     match &props.clock.rest {
         Rest::Hint(hint) => (hint.clone(), html! { <span class="muted">{ hint.clone() }</span> }),
@@ -145,7 +145,7 @@ fn speed(props: &ClockBar<'_>) -> Html {
     }
 }
 
-/// Ways through time: to a condition, to another branch, to a comparison.
+/// Buttons that lead to a condition, to branches, to a comparison, and to bookmarks.
 fn ways(props: &ClockBar<'_>) -> Html {
     let about = props.about.clone();
     let until = props.dispatch.reform(move |_: MouseEvent| Msg::Open(Dialog::Until(about.clone())));
@@ -171,7 +171,7 @@ fn ways(props: &ClockBar<'_>) -> Html {
                 data-testid={TestId::BookmarksOpen}
                 onclick={props.dispatch.reform(|_: MouseEvent| Msg::Open(Dialog::Bookmarks))}>
                 { "Bookmarks" }</button>
-            // What has no room here is among them, and so is all that has a key.
+            // The palette lists every command, with and without a key.
             <button class="btn icon all" title="All commands (Ctrl Shift P)"
                 aria-label="All commands"
                 data-testid={TestId::PaletteOpen}
@@ -181,7 +181,7 @@ fn ways(props: &ClockBar<'_>) -> Html {
     }
 }
 
-/// The kinds of marks; one that is hidden is not stepped to.
+/// Switches for the kinds of marks; a hidden kind is not stepped to.
 fn kinds(props: &ClockBar<'_>) -> Html {
     html! {
         <div class="kinds" role="group" aria-label="Marked on the timeline, and stepped to">

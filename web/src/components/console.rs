@@ -1,8 +1,8 @@
-//! A console for kubectl: a prompt, what came of each line, and the lines that would do what was
-//! clicked.
+//! A console for kubectl: a prompt, the output of each line, and the lines that are equivalent to
+//! actions by mouse.
 //!
-//! Tab completes, but on an empty line, or where there is nothing to complete, it goes on to the
-//! next control as everywhere else; Escape leaves the console.
+//! Tab completes. On an empty line Tab moves to the next control as everywhere else; Escape leaves
+//! the console.
 
 mod history;
 
@@ -24,29 +24,29 @@ use crate::text::at;
 use crate::view_models::console::{Entry, Outcome, Printed};
 use crate::view_models::pane::{PaneMsg, PaneTab};
 
-/// How many of them.
+/// The maximum number of lines in the history.
 const MOST_LINES: usize = 100;
-/// How many completions are listed.
+/// The maximum number of completions listed.
 const MOST_CHOICES: usize = 24;
 
 /// Properties of [`Console`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct ConsoleProps {
-    /// What was done.
+    /// The lines that were run or clicked, with their output.
     pub(crate) entries: Rc<Vec<Rc<Entry>>>,
-    /// Whether it is in sight.
+    /// Whether the console is in sight.
     pub(crate) open: bool,
-    /// How often its prompt was asked for.
+    /// The number of times that the prompt was requested.
     pub(crate) prompts: u32,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// What is wanted of the console.
+/// Messages of the console.
 pub(crate) enum ConsoleMsg {
-    /// The text was changed.
+    /// The text changed.
     Typed(String),
-    /// A key that means something here.
+    /// The previous line of the history.
     Up,
     /// The next line of the history.
     Down,
@@ -54,27 +54,27 @@ pub(crate) enum ConsoleMsg {
     Run,
     /// Complete the word before the cursor.
     Complete,
-    /// What it could be.
+    /// The possible completions.
     Completed(Vec<Completion>),
-    /// One of the choices was taken.
+    /// A completion was chosen.
     Take(Completion),
-    /// Forget what is shown.
+    /// Clear the output.
     Clear,
 }
 
 /// The console.
 pub(crate) struct Console {
     line: String,
-    /// Typed before, oldest first.
+    /// Earlier lines, oldest first.
     history: Vec<String>,
-    /// Which of them is shown, from the end; 0 is the line that is being typed.
+    /// The position in the history, from its end; 0 is the line being typed.
     back: usize,
-    /// What was being typed before the history was asked.
+    /// The line that was being typed before the history was opened.
     draft: String,
     choices: Vec<Completion>,
-    /// Entries up to this one are no longer shown.
+    /// The number of the last entry that was cleared.
     cleared: usize,
-    /// The cursor goes to the end after the next painting.
+    /// Whether the input gets the focus, with the cursor at its end, after the next painting.
     to_end: bool,
     input: NodeRef,
     lines: NodeRef,
@@ -154,7 +154,7 @@ impl Component for Console {
         if std::mem::take(&mut self.to_end)
             && let Some(input) = self.input.cast::<HtmlTextAreaElement>()
         {
-            // Without the focus it is as usable with the mouse.
+            // Without the focus the prompt still works with the mouse.
             let _ = input.focus();
             let end = u32::try_from(self.line.encode_utf16().count()).ok();
             let _ = input.set_selection_range(end.unwrap_or(0), end.unwrap_or(0));
@@ -163,7 +163,7 @@ impl Component for Console {
 }
 
 impl Console {
-    /// Where the cursor is, as a byte index into the line.
+    /// The cursor's position, as a byte index into the line.
     fn cursor(&self) -> usize {
         let input = self.input.cast::<HtmlTextAreaElement>();
         let units = input.and_then(|input| input.selection_end().ok().flatten());
@@ -209,7 +209,7 @@ impl Console {
         store(&self.history);
     }
 
-    /// One completion is taken; of several what they share, and they are listed.
+    /// Takes the only completion; of several it takes their common prefix, and lists them.
     fn completed(&mut self, found: Vec<Completion>) {
         match found.as_slice() {
             [] => self.choices.clear(),
@@ -238,7 +238,7 @@ impl Console {
         self.choices.clear();
     }
 
-    /// Puts a text in place of what is between an index and the cursor.
+    /// Replaces the text between an index and the cursor.
     fn put(&mut self, start: usize, text: &str) {
         let cursor = self.cursor().max(start);
         let before = self.line.get(..start).unwrap_or_default();
@@ -334,8 +334,8 @@ fn bar(ctx: &Context<Console>) -> Html {
     }
 }
 
-/// The line of kubectl that does what was done last by hand; entries up to `forgotten` were not
-/// last.
+/// The line of kubectl that is equivalent to the latest action by mouse; entries up to `forgotten`
+/// do not count.
 pub(crate) fn same_line(entries: &[Rc<Entry>], forgotten: usize, dispatch: &Dispatch) -> Html {
     let mut latest = entries.iter().rev();
     let by_hand =
@@ -373,7 +373,7 @@ fn entry_of(entry: &Entry, dispatch: &Dispatch) -> Html {
     }
 }
 
-/// A drain prints more as time passes, and can be ended.
+/// A running drain, which prints more as time passes and can be stopped.
 fn running(printed: &Printed, dispatch: &Dispatch) -> Html {
     let Some(drain) = printed.drain.as_ref().filter(|drain| drain.runs) else {
         return Html::default();

@@ -1,4 +1,4 @@
-//! The head of the page.
+//! The header of the page.
 
 use taintlab_core::release::KubernetesRelease;
 use yew::prelude::*;
@@ -13,7 +13,7 @@ use crate::theme::Theme;
 /// Properties of [`Header`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct HeaderProps {
-    /// Which Kubernetes runs.
+    /// The Kubernetes release that runs.
     pub(crate) release: KubernetesRelease,
     /// The title of the scenario.
     pub(crate) title: AttrValue,
@@ -21,13 +21,13 @@ pub(crate) struct HeaderProps {
     pub(crate) can_undo: bool,
     /// Whether there is something to redo.
     pub(crate) can_redo: bool,
-    /// Light, dark, or as the system has it.
+    /// The theme: light, dark, or as the system.
     pub(crate) theme: Theme,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// The head of the page.
+/// The header.
 #[component]
 pub(crate) fn Header(props: &HeaderProps) -> Html {
     let dispatch = &props.dispatch;
@@ -87,7 +87,7 @@ pub(crate) fn Header(props: &HeaderProps) -> Html {
     }
 }
 
-/// The first stop of the tab key: past the head, to the board.
+/// The first stop of the tab key: a link past the header, to the board.
 fn skip_link(dispatch: &Dispatch) -> Html {
     let onclick = dispatch.reform(|event: MouseEvent| {
         event.prevent_default();

@@ -1,4 +1,4 @@
-//! Messages at the edge of the page.
+//! The messages at the edge of the page.
 
 use yew::prelude::*;
 
@@ -6,8 +6,8 @@ use crate::components::parts::icon;
 use crate::messages::{Dispatch, Msg, Notice, NoticeAction};
 use crate::test_id::TestId;
 
-/// A message stays so long, in milliseconds, and longer by so much for each of its characters: one
-/// has to notice it, and then to read it.
+/// The time that a message stays, in milliseconds: always, and per character. A user has to notice
+/// it, then to read it.
 const STAYS: (u32, u32) = (4_000, 60);
 
 /// Properties of [`Notices`].
@@ -15,12 +15,11 @@ const STAYS: (u32, u32) = (4_000, 60);
 pub(crate) struct NoticesProps {
     /// The messages, oldest first.
     pub(crate) notices: Vec<Notice>,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// The messages. Those that say that all is well, and offer nothing, go by
-/// themselves.
+/// The messages. A message that is no error and offers no action disappears by itself.
 #[component]
 pub(crate) fn Notices(props: &NoticesProps) -> Html {
     let passes = |notice: &&Notice| !notice.error && notice.action.is_none();

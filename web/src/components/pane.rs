@@ -10,35 +10,35 @@ use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 use crate::view_models::pane::{HEIGHT, Pane, PaneMsg, PaneTab, Room};
 
-/// The pane around its views.
+/// The properties of the pane.
 pub(crate) struct PaneFrame<'a> {
-    /// Its tab and its room.
+    /// The chosen tab and the size of the pane.
     pub(crate) pane: &'a Pane,
-    /// The tab that is shown.
+    /// The tab in sight.
     pub(crate) tab: PaneTab,
-    /// The number of workloads and that of rows of the log.
+    /// The number of workloads, and of rows in the log.
     pub(crate) counts: (Option<usize>, usize),
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: &'a Dispatch,
 }
 
-/// The id of the panel of a tab, and the id of the tab.
+/// The ids of a tab's panel and of the tab itself.
 pub(crate) fn panel(tab: PaneTab) -> (String, String) {
     (format!("view-{}", tab.as_str()), format!("tab-{}", tab.as_str()))
 }
 
-/// Where a tab is found on the page.
+/// The selector of a tab.
 pub(crate) fn tab_selector(tab: PaneTab) -> String {
     format!("#{}", panel(tab).1)
 }
 
-/// The pane with its tabs around these views.
+/// The pane: its tabs around `views`.
 pub(crate) fn pane(frame: &PaneFrame<'_>, views: Html) -> Html {
     let PaneFrame { pane, dispatch, .. } = frame;
     let height = pane.height.unwrap_or_else(usual_height);
     let full = pane.room == Room::Full;
     html! {
-        // In full height it stands in the place of the board, which is the page's main part.
+        // At full height the pane replaces the board as the page's main part.
         <section class="pane" role={full.then_some("main")} aria-label="The run over time"
             data-testid={TestId::Pane} data-room={pane.room.as_str()}
             style={format!("--pane:{height}px")}>
@@ -57,7 +57,7 @@ pub(crate) fn pane(frame: &PaneFrame<'_>, views: Html) -> Html {
     }
 }
 
-/// So that the log has eight rows in a window of 800 pixels.
+/// The default height: eight rows of the log in a window of 800 pixels.
 fn usual_height() -> i32 {
     let window = browser::window().and_then(|window| window.inner_height().ok()?.as_f64());
     #[expect(clippy::cast_possible_truncation, reason = "pixels")]
@@ -79,7 +79,7 @@ fn tabs(frame: &PaneFrame<'_>) -> Html {
                 };
                 let shown = frame.tab == tab;
                 let onclick = frame.dispatch.reform(move |event: MouseEvent| {
-                    // By keyboard the arrows lead on to the next tab.
+                    // By keyboard the focus stays on the tab, so that arrows lead to the next one.
                     let by_key = event.detail() == 0;
                     let prompt = tab == PaneTab::Kubectl && !by_key;
                     Msg::Pane(if prompt { PaneMsg::Prompt } else { PaneMsg::Show(tab) })
@@ -98,7 +98,7 @@ fn tabs(frame: &PaneFrame<'_>) -> Html {
     }
 }
 
-/// All of the height, a part of it, or the tabs alone.
+/// Buttons for the size of the pane: full height, a part of it, or the tabs alone.
 fn rooms(room: Room, dispatch: &Dispatch) -> Html {
     let button = |to: Room, label: &'static str, picture: Html, id: TestId| {
         html! {

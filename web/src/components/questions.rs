@@ -1,4 +1,4 @@
-//! What to begin with, on the first screen.
+//! Questions to begin with, on the first screen.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use crate::view_models::board::Board;
 use crate::view_models::late_eviction::in_minutes;
 use crate::view_models::runs::Until;
 
-/// Three questions, each a click from its answer: about the cluster and the release in sight, whose
-/// evictions come as late as `late` says.
+/// Three questions, each a click from its answer, about the present cluster and its release. `late`
+/// is the time that the release takes to delete a pod that tolerates a lost node for five minutes.
 pub(crate) fn questions(board: &Board, late: Option<Duration>, dispatch: &Dispatch) -> Html {
     let question = |id: TestId, text: String, does: Callback<MouseEvent>| {
         html! { <button class="btn" data-testid={id} onclick={does}>{ text }</button> }
@@ -37,13 +37,13 @@ pub(crate) fn questions(board: &Board, late: Option<Duration>, dispatch: &Dispat
     }
 }
 
-/// The node with most pods, the first of several.
+/// The node with the most pods; of several, the first.
 fn busiest(board: &Board) -> Option<NodeName> {
     let nodes = board.zones.iter().flat_map(|zone| &zone.nodes).rev();
     nodes.max_by_key(|node| node.pod_count).map(|node| node.name.clone())
 }
 
-/// Its kubelet stops, and time passes until it is tainted.
+/// Stops the node's kubelet, and runs until the node is tainted.
 fn dies(node: &NodeName, dispatch: &Dispatch) -> Callback<MouseEvent> {
     let (node, dispatch) = (node.clone(), dispatch.clone());
     Callback::from(move |_| {

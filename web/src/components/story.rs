@@ -1,4 +1,4 @@
-//! The presenter's mode: one bookmark after the other, in large type.
+//! The presenter's view: one bookmark after another, in large type.
 
 use taintlab_core::scenario::Bookmark;
 use yew::prelude::*;
@@ -9,9 +9,10 @@ use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 use crate::text::at;
 
-/// The bookmark that is told: `number` of `of`, counted from 0.
+/// The bookmark that the story is at: `number` of `of`, counted from 0.
 ///
-/// The first one shows the answer of the scenario, if it has one: who asked has it at once.
+/// The first one also shows the answer of the scenario, if it has one, so that the reader need not
+/// wait for it.
 pub(crate) fn story(
     bookmark: &Bookmark,
     (number, of): (usize, usize),

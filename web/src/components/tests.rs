@@ -1,4 +1,4 @@
-//! The html of the parts that carry meaning, rendered natively.
+//! The HTML of components that carry meaning, rendered natively.
 
 use taintlab_core::api::{Node, Pod, PodKey, Taint, TaintEffect, Toleration, TolerationOperator};
 use taintlab_core::command::Command;
@@ -49,7 +49,7 @@ async fn painted(children: Html) -> String {
     html::<Painted>(PaintedProps { children }).await
 }
 
-/// Node `n` and pods with tolerations for ten seconds, forever, and none.
+/// Node `n` and its pods, with tolerations for ten seconds, forever, and none.
 fn session() -> Session {
     let mut scenario = Scenario::default();
     let mut node = Node::default();
@@ -100,7 +100,7 @@ async fn a_pod_says_its_state_in_words_and_in_attributes() {
 }
 
 #[tokio::test(flavor = "current_thread")]
-async fn a_node_shows_taints_and_pods_and_marks_what_is_selected() {
+async fn a_node_shows_taints_and_pods_and_marks_the_selection() {
     let (_, model) = tainted();
     let selection = Some(Selection::Pod(pod("ten")));
     let props = |detail| NodeCardProps {
@@ -135,7 +135,7 @@ async fn why_shows_which_toleration_answered_and_why_others_did_not() {
 }
 
 #[tokio::test(flavor = "current_thread")]
-async fn a_row_of_the_log_is_that_of_kubernetes() {
+async fn a_log_row_shows_the_kubernetes_event() {
     let (session, _) = tainted();
     let marked = session.rows().iter().find(|row| match &row.kind {
         RowKind::Happened(what) => format!("{what:?}").contains("EventRecorded"),
@@ -188,7 +188,7 @@ fn seconds_are_whole_numbers_or_nothing() {
 }
 
 #[tokio::test(flavor = "current_thread")]
-async fn diagnostics_say_where_what_and_how() {
+async fn diagnostics_name_the_place_the_field_and_the_severity() {
     let text = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  tolerations:\n  \
         - {key: k, operator: Exists, effect: NoExecute, tolerationSeconds: 300s}\n";
     let shown =
@@ -199,7 +199,7 @@ async fn diagnostics_say_where_what_and_how() {
 }
 
 #[tokio::test(flavor = "current_thread")]
-async fn the_button_of_warnings_counts_in_singular_and_plural() {
+async fn the_warnings_button_counts_in_singular_and_plural() {
     let said = |html: &str, words: &str| assert!(html.contains(words), "{html}");
     let one = painted(warnings_button([0, 1, 0], &Callback::noop())).await;
     said(&one, "title=\"Warnings (W): 1 warning\"");
@@ -208,7 +208,7 @@ async fn the_button_of_warnings_counts_in_singular_and_plural() {
 }
 
 #[tokio::test(flavor = "current_thread")]
-async fn the_export_for_apply_says_what_is_missing_in_it() {
+async fn the_export_for_apply_tells_what_it_leaves_out() {
     let dialog = painted(export(&Callback::noop())).await;
     let (_, apply) = dialog.split_once("data-export=\"Apply\"").unwrap();
     let (apply, _) = apply.split_once("data-export").unwrap();
@@ -217,7 +217,7 @@ async fn the_export_for_apply_says_what_is_missing_in_it() {
     }
 }
 
-/// A state without a pattern would be told by its colour alone.
+/// A state without a pattern could be told only by its colour.
 #[test]
 fn every_state_of_lanes_is_in_the_style_sheet() {
     let styles = include_str!("../../styles/lanes.css");
@@ -225,7 +225,7 @@ fn every_state_of_lanes_is_in_the_style_sheet() {
         let rule = format!(".lbar[data-state=\"{}\"] {{", state.as_str());
         let (_, rest) = styles.split_once(&rule).unwrap_or((styles, "}"));
         let (rule, _) = rest.split_once('}').unwrap();
-        // What is well is plain.
+        // Ready is plain.
         assert!(rule.contains("--p:") || state == LaneState::Ready, "{state:?}");
     }
 }

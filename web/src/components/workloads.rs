@@ -1,4 +1,4 @@
-//! The workloads under the board: a line each, with how many of its pods were ready over time.
+//! The workloads under the board: a line each, with its ready pods over time.
 
 use std::rc::Rc;
 
@@ -19,17 +19,17 @@ use crate::view_models::workloads::{Track, WorkloadsModel};
 /// Properties of [`Workloads`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct WorkloadsProps {
-    /// Whether they are in sight.
+    /// Whether the workloads are in sight.
     pub(crate) open: bool,
-    /// The workloads; none if no controller makes pods.
+    /// The workloads; `None` if no controller makes pods.
     pub(crate) workloads: Option<Rc<WorkloadsModel>>,
-    /// What is selected.
+    /// The selection.
     pub(crate) selection: Option<Selection>,
-    /// Where messages go.
+    /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-/// The workloads, line by line.
+/// The workloads, one line each.
 #[component]
 pub(crate) fn Workloads(props: &WorkloadsProps) -> Html {
     let (id, tab) = panel(PaneTab::Workloads);
@@ -108,7 +108,7 @@ fn line(track: &Track, end: Timestamp, props: &WorkloadsProps) -> Html {
     let selected = props.selection.as_ref() == Some(&selection);
     let onclick = props.dispatch.reform(move |_: MouseEvent| Msg::Select(Some(selection.clone())));
     let pending = view.pending.first();
-    // A Job that is over wants no pods any more.
+    // A finished Job wants no more pods.
     let (number, mood) = match view.job.as_ref().and_then(|job| job.finished.as_deref()) {
         Some(finished) if finished.starts_with("Failed") => ("Failed".to_owned(), "none"),
         Some(_) => ("Complete".to_owned(), "whole"),

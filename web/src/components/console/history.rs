@@ -1,17 +1,17 @@
-//! The lines that were typed: which of them are stored, and when one is complete.
+//! The lines that were typed: rules for storing them, and for when a line is complete.
 
 use crate::browser;
 
-/// Where typed lines are kept over a reload.
+/// The storage key of typed lines, which stay over a reload.
 pub(crate) const KEY: &str = "taintlab.console";
 
-/// Stores the lines that hold no secret for sure; the others are there until the page is left.
+/// Stores the lines that certainly hold no secret; the others last until the page is left.
 pub(crate) fn store(history: &[String]) {
     let lines: Vec<_> = history.iter().filter(|line| may_be_stored(line)).collect();
     if lines.is_empty() {
         browser::forget(KEY);
     } else if let Ok(text) = serde_json::to_string(&lines) {
-        // A browser that keeps nothing has a history until the page is left.
+        // A browser that stores nothing has a history until the page is left.
         let _ = browser::store(KEY, &text);
     }
 }
