@@ -124,7 +124,7 @@ async fn parse_yaml<'t>(
 }
 
 #[cfg(not(feature = "yaml"))]
-async fn parse_yaml<'t>(_: &'t str, _: &ImportOptions, _: bool, sink: &mut dyn Sink<'t>) {
+async fn parse_yaml<'t>(_: &'t str, _: &ImportOptions, _: Split, sink: &mut dyn Sink<'t>) {
     let message = "this is not JSON, and this build reads no YAML";
     sink.problem(Problem::new(Position::START, message).help("take the build that reads YAML"));
 }

@@ -21,8 +21,8 @@ use crate::worker::{self, Remote};
 pub(crate) const NAME: &str = "session";
 
 /// For so many milliseconds the session works at once.
-const IN_WORKER: Budgets = Budgets { play: 12.0, slice: 40.0 };
-const ON_PAGE: Budgets = Budgets { play: 9.0, slice: 12.0 };
+const IN_WORKER: Budgets = Budgets { play: 12.0, most_play: 100.0, slice: 40.0 };
+const ON_PAGE: Budgets = Budgets { play: 9.0, most_play: 9.0, slice: 12.0 };
 
 /// What comes back.
 pub(crate) enum Told {

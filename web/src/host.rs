@@ -99,6 +99,8 @@ pub(crate) struct Host {
     told: Told,
     clock: Clock,
     budgets: Budgets,
+    /// When the engine last let time pass; milliseconds of the clock.
+    played: f64,
 }
 
 /// For how many milliseconds it works at once.
@@ -106,6 +108,8 @@ pub(crate) struct Host {
 pub(crate) struct Budgets {
     /// While time passes, so that what comes of it is seen.
     pub(crate) play: f64,
+    /// The same at most, where time passes as fast as it can be computed.
+    pub(crate) most_play: f64,
     /// On what takes long, so that other requests get in between.
     pub(crate) slice: f64,
 }
@@ -146,6 +150,7 @@ impl Host {
             told: Told::default(),
             clock,
             budgets,
+            played: 0.0,
         }
     }
 
@@ -335,12 +340,21 @@ impl Host {
     /// Lets time pass; how far is seen by the clock.
     fn play_to(&mut self, to: taintlab_core::time::Timestamp) -> Played {
         let due = self.session.next().is_some();
-        let until = (self.clock)() + self.budgets.play;
+        // As fast as it can be computed: the engine has three quarters of the time, however long it
+        // takes to show what came of the time before.
+        let begin = (self.clock)();
+        let Budgets { play, most_play, .. } = self.budgets;
+        let time = match to == taintlab_core::time::Timestamp::MAX {
+            true => (3.0 * (begin - self.played)).clamp(play, most_play),
+            false => play,
+        };
+        let until = begin + time;
         let (mut stopped, breakpoints, clock) = (None, &mut self.breakpoints, self.clock);
         self.session.play_to(to, |session| {
             stopped = moments::stops(breakpoints, session.simulator());
             stopped.is_none() && clock() < until
         });
+        self.played = (self.clock)();
         self.refresh(ViewModels::follow);
         if let Some(condition) = stopped {
             self.stop();

@@ -424,6 +424,12 @@ impl Workload {
     pub fn owner(&self) -> Option<WorkloadKey> {
         self.metadata.controller_key()
     }
+
+    /// Whether its controller is a workload as well, as that of a ReplicaSet of a Deployment.
+    #[must_use]
+    pub fn is_owned(&self) -> bool {
+        self.metadata.controller().is_some_and(|owner| owner.workload_kind().is_some())
+    }
 }
 
 impl ObjectMeta {

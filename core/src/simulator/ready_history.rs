@@ -49,6 +49,13 @@ impl Readiness {
         simulator.control.iter().flat_map(|control| &control.ready_history.lacking)
     }
 
+    /// Whether a workload has fewer ready pods than it wants.
+    #[must_use]
+    pub fn lacks(simulator: &Simulator, key: &WorkloadKey) -> bool {
+        let control = simulator.control.as_ref();
+        control.is_some_and(|control| control.ready_history.lacking.contains(key))
+    }
+
     /// What is said of a workload: `some missing`.
     #[must_use]
     pub const fn words(self) -> &'static str {

@@ -51,7 +51,7 @@ fn clock() -> f64 {
 
 impl Page {
     fn new(slice: f64) -> Self {
-        let host = Host::new(clock, Budgets { play: 5.0, slice });
+        let host = Host::new(clock, Budgets { play: 5.0, most_play: 5.0, slice });
         Self { host, asked: 0, board: Rc::default(), bytes: 0 }
     }
 

@@ -1,10 +1,8 @@
 //! The workloads: how each fares, and how it fared.
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use taintlab_core::api::{Workload, WorkloadKey};
-use taintlab_core::order::Ordered;
 use taintlab_core::simulator::{Availability, Readiness, Simulator, WorkloadView};
 use taintlab_core::time::Timestamp;
 
@@ -51,16 +49,16 @@ impl WorkloadsModel {
             return None;
         }
         let cluster = simulator.cluster();
-        let of_nobody = || cluster.workloads().filter(|(_, w)| w.owner().is_none());
+        let of_nobody = || cluster.workloads().filter(|(_, workload)| !workload.is_owned());
         let mut shown: Vec<_> = of_nobody().take(MOST + 1).collect();
         let mut more = 0;
         if shown.len() > MOST {
             more = of_nobody().count() - MOST;
             // Of many, those that lack pods must not be among the others.
-            let lacking: BTreeSet<_> = Readiness::lacking(simulator).ordered_set();
-            let known = lacking.iter().filter_map(|key| Some((*key, cluster.get_workload(key)?)));
-            let first = known.filter(|(_, workload)| workload.owner().is_none());
-            let others = of_nobody().filter(|(key, _)| !lacking.contains(key));
+            let lacking = Readiness::lacking(simulator);
+            let known = lacking.filter_map(|key| Some((key, cluster.get_workload(key)?)));
+            let first = known.filter(|(_, workload)| !workload.is_owned());
+            let others = of_nobody().filter(|(key, _)| !Readiness::lacks(simulator, key));
             shown = first.chain(others).take(MOST).collect();
         }
         let tracks: Vec<_> = shown
