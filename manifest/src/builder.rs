@@ -1,4 +1,4 @@
-//! Builds trees from the parts of a text, in either syntax.
+//! Builds trees from the parts of a text, for YAML and JSON alike.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,12 +8,12 @@ use crate::limits::{ImportOptions, Limits};
 use crate::scalar::{Scalar, resolve};
 use crate::tree::{Entry, List, Place, Sink, Spanned, Split, Value, push_index, push_key};
 
-/// Why reading stops.
+/// The reason why reading stops.
 #[derive(Debug)]
 pub(crate) enum Stop {
     /// The text is wrong here; the next document may be read.
     Syntax(Box<Problem>),
-    /// A limit is reached, or the sink wants no more.
+    /// A limit is reached, or the sink wants no more objects.
     End(Option<Box<Problem>>),
 }
 
@@ -33,7 +33,7 @@ enum Frame<'t> {
         start: Position,
         anchor: usize,
         items: Vec<Spanned<'t>>,
-        /// How many were given to the sink.
+        /// Elements already given to the sink.
         given: usize,
     },
     Map {
@@ -46,19 +46,19 @@ enum Frame<'t> {
     },
 }
 
-/// A key whose value comes next.
+/// A key that waits for its value.
 #[derive(Debug)]
 struct Key<'t> {
     text: Cow<'t, str>,
     position: Position,
-    /// It is an unquoted `<<`.
+    /// Whether it is an unquoted `<<`.
     merge: bool,
 }
 
-/// The values of the anchors of one document, and what a copy of each costs.
+/// The values of one document's anchors, and the cost of a copy of each.
 #[derive(Default)]
 struct Anchors<'t> {
-    /// The parser counts anchors through all documents; those before this one are forgotten.
+    /// The parser numbers anchors through all documents; those below this number are forgotten.
     first: usize,
     values: Vec<Option<(Spanned<'t>, usize)>>,
 }
@@ -85,7 +85,7 @@ impl<'t> Anchors<'t> {
     }
 }
 
-/// Builds trees from the parts of a text in their order, and gives them to a sink.
+/// Builds trees from the parts of a text, in order, and gives them to a sink.
 pub(crate) struct Builder<'t, 's> {
     limits: Limits,
     /// Whether `managedFields` are kept.
@@ -93,7 +93,7 @@ pub(crate) struct Builder<'t, 's> {
     sink: &'s mut dyn Sink<'t>,
     split: Split,
     frames: Vec<Frame<'t>>,
-    /// How many lists and mappings are open of a value that is not kept.
+    /// Open lists and mappings inside a value that is not kept.
     skipped: usize,
     anchors: Anchors<'t>,
     nodes: usize,
@@ -119,7 +119,7 @@ impl<'t, 's> Builder<'t, 's> {
         }
     }
 
-    /// Forgets a document that was not finished. The limits still count what was read.
+    /// Forgets an unfinished document. The limits still count what was read of it.
     pub(crate) fn reset(&mut self) {
         self.frames.clear();
         self.anchors.forget();
@@ -127,7 +127,7 @@ impl<'t, 's> Builder<'t, 's> {
         self.skipped = 0;
     }
 
-    /// Gives a problem of the text to the sink; returns whether more is wanted.
+    /// Gives a problem of the text to the sink; returns whether to read on.
     pub(crate) fn report(&mut self, problem: Problem) -> bool {
         self.sink.problem(problem)
     }
@@ -208,7 +208,7 @@ impl<'t, 's> Builder<'t, 's> {
         }
     }
 
-    /// Puts a copy of the value of anchor `id` here.
+    /// Inserts a copy of the value of anchor `id` here.
     #[cfg(feature = "yaml")]
     pub(crate) fn alias(&mut self, id: usize, position: Position) -> Result<(), Stop> {
         let Some((node, cost)) = self.anchors.get(id) else {
@@ -233,7 +233,7 @@ impl<'t, 's> Builder<'t, 's> {
     fn value(&mut self, node: Spanned<'t>, anchor: usize) -> Result<(), Stop> {
         if anchor > 0 {
             let cost = node.cost();
-            // This copy counts too: anchors inside anchors would multiply.
+            // This copy counts too, or anchors inside anchors would multiply.
             self.copies = self.copies.saturating_add(cost);
             if self.copies > self.limits.copies {
                 return Err(self.too_many_copies(node.position));
@@ -277,8 +277,8 @@ impl<'t, 's> Builder<'t, 's> {
         }
     }
 
-    /// Whether the value that comes next is `metadata.managedFields`: what each writer of an
-    /// object last set. It is half of `kubectl`'s output, and `kubectl apply` refuses it.
+    /// Whether the next value is `metadata.managedFields`: the fields that each writer of an object
+    /// last set. They are half of `kubectl`'s output, and `kubectl apply` refuses them.
     fn next_is_noise(&self) -> bool {
         match self.frames.as_slice() {
             _ if self.keep_all => false,
@@ -289,7 +289,7 @@ impl<'t, 's> Builder<'t, 's> {
         }
     }
 
-    /// Notes that there was a value, which is not kept.
+    /// Keeps only the key of a value that is left out.
     fn leave_out(&mut self) {
         if let Some(Frame::Map { key, entries, .. }) = self.frames.last_mut()
             && let Some(Key { text, position, .. }) = key.take()
@@ -299,7 +299,7 @@ impl<'t, 's> Builder<'t, 's> {
         }
     }
 
-    /// Where the next value stands if it is one that is given to the sink by itself.
+    /// The place of the next value, if the sink gets it by itself.
     fn place(&self) -> Option<Place> {
         match (self.split, self.frames.as_slice()) {
             (Split::Items, [Frame::Seq { given, .. }]) => Some(Place::Element(*given)),
@@ -330,7 +330,7 @@ impl<'t, 's> Builder<'t, 's> {
         if self.sink.object(place, node, problems) { Ok(()) } else { Err(Stop::End(None)) }
     }
 
-    /// Applies `<<` keys and reports keys that come twice.
+    /// Applies `<<` keys and reports duplicate keys.
     fn finish_map(
         &mut self,
         mut entries: Vec<Entry<'t>>,
@@ -365,9 +365,9 @@ impl<'t, 's> Builder<'t, 's> {
         Ok(entries)
     }
 
-    /// Reports keys that come twice, and takes the later ones out.
+    /// Reports duplicate keys and removes the values of the later ones.
     fn report_duplicates(&mut self, entries: &mut [Entry<'t>]) {
-        // Nearly every mapping is small; comparing lengths first makes this cheap.
+        // Nearly every mapping is small, and comparing a few keys is cheap.
         let is_new = |index: usize, entry: &Entry<'t>| {
             entries.iter().take(index).all(|earlier| earlier.key != entry.key)
         };
@@ -408,7 +408,7 @@ impl<'t, 's> Builder<'t, 's> {
         )))
     }
 
-    /// The field path of what is open.
+    /// The field path of the value being read.
     pub(crate) fn path(&self) -> String {
         let mut path = String::new();
         for frame in &self.frames {

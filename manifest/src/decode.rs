@@ -12,38 +12,39 @@ use crate::fields::Rule;
 use crate::redact::{Dropped, Newest};
 use crate::tree::{Spanned, Value, push_index, push_key};
 
-/// How many errors are reported of one object.
+/// Errors reported for one object at most.
 const MOST_ERRORS: usize = 20;
-/// How often an object is decoded. What is taken out can leave gaps that take a round of their own.
+/// Decoding rounds for one object at most. A removed value can leave a gap that takes a round of
+/// its own.
 const MOST_ROUNDS: usize = 3 * MOST_ERRORS;
 
-/// What was found in an object besides its value.
+/// Findings about an object besides its value.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     pub(crate) errors: Vec<Problem>,
     pub(crate) warnings: Vec<Problem>,
-    /// What did not enter.
+    /// Counts of the fields that did not enter.
     pub(crate) dropped: Dropped,
     pub(crate) newest: Newest,
 }
 
-/// Which fields enter.
+/// The fields that enter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entering {
     pub(crate) rule: Rule,
-    /// Those that do not stay all the same.
+    /// Whether all other fields stay as well.
     pub(crate) keep_all: bool,
 }
 
 impl Entering {
-    /// Everything.
+    /// Every field enters.
     pub(crate) const ALL: Self = Self { rule: Rule::All, keep_all: true };
 }
 
-/// Decodes an object. Paths in the findings are those inside of it.
+/// Decodes an object. Paths in the findings are relative to it.
 ///
-/// Decoding stops at the first error; what is wrong is then taken out of the tree and the object
-/// decoded again, until nothing is wrong. There is a value only when there was no error.
+/// Decoding stops at the first error. The wrong part is then removed from the tree and the object
+/// is decoded again, until no error is left. A value is returned only if there was no error at all.
 pub(crate) fn decode<T: DeserializeOwned>(
     node: &mut Spanned<'_>,
     entering: Entering,
@@ -57,7 +58,7 @@ pub(crate) fn decode<T: DeserializeOwned>(
     value.filter(|_| complete)
 }
 
-/// Decodes until nothing is wrong; returns whether nothing was.
+/// Decodes until no error is left; returns whether there was none at all.
 fn rounds(
     node: &mut Spanned<'_>,
     entering: Entering,
@@ -95,7 +96,7 @@ fn rounds(
     false
 }
 
-/// Whether an error only says that something is missing which was taken out before.
+/// Whether an error only reports as missing something that was removed before.
 fn is_consequence(error: &DecodeError, root: &Spanned<'_>, removed: &[Vec<usize>]) -> bool {
     let inside = |path: &&Vec<usize>| path.starts_with(error.path());
     match error.mistake() {
@@ -138,7 +139,7 @@ fn remove(node: &mut Spanned<'_>, path: &[usize]) {
     }
 }
 
-/// The field path of a node.
+/// The field path of the node at `path`, a list of child numbers.
 fn field_path(root: &Spanned<'_>, path: &[usize]) -> String {
     let mut text = String::new();
     let mut node = root;
@@ -180,7 +181,7 @@ fn ignored_field(root: &Spanned<'_>, ignored: &Ignored) -> Problem {
     problem.help(field_help(name, ignored.known))
 }
 
-/// Says which field was probably meant, or which there are.
+/// Suggests the field that was probably meant, or lists the valid fields.
 fn field_help(name: &str, known: &[&str]) -> String {
     match did_you_mean(name, known) {
         Some(meant) => format!("did you mean `{meant}`?"),

@@ -1,9 +1,9 @@
-//! Demos: a scenario that has run, as a page shows it.
+//! Demos: a scenario with its runs, for a page.
 //!
 //! A demo is the same wherever it is made: in a book by `mdbook-taintlab`, in another site's build
 //! by the npm package, in the browser after a reader's edit. It has two forms. [`Demo::html`] is
-//! plain HTML that needs no JavaScript, within the element `<taint-lab>`; [`Demo::recording`] is
-//! what the element plays without the engine.
+//! plain HTML within the element `<taint-lab>` and needs no JavaScript; the element plays
+//! [`Demo::recording`] without the engine.
 
 mod embed;
 mod fence;
@@ -34,23 +34,23 @@ pub use self::recording::{
 pub use self::rows::{Row, rows};
 use crate::scenario::write_scenario;
 
-/// More runs than these are not recorded for one demo: its knobs have too many values.
+/// Runs recorded for one demo at most; with more, its knobs have too many values.
 const MOST_RUNS: usize = 24;
-/// Of more nodes and pods no demo is made: nobody reads so many lanes.
+/// Nodes and pods in a demo at most: nobody reads more lanes.
 const MOST_OBJECTS: u64 = 1_000;
 
-/// A scenario with all of its runs: as it is written first, then one for each setting of its knobs.
+/// A scenario with all of its runs: first as written, then one for each setting of its knobs.
 #[derive(Debug)]
 pub struct Demo {
     scenario: Scenario,
     text: String,
     knobs: Vec<RecordedKnob>,
-    /// The run of the scenario as it is written, and those with a knob turned.
+    /// The run of the scenario as written, and the runs with a knob turned.
     written: Run,
     turned: Vec<Run>,
 }
 
-/// A run, and the value of each knob that it stands for.
+/// A run, with its value of each knob.
 #[derive(Debug)]
 struct Run {
     values: Vec<String>,
@@ -59,14 +59,14 @@ struct Run {
     rows: Vec<Row>,
 }
 
-/// Why a demo cannot be made.
+/// The reason why a demo cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DemoError {
     /// The scenario cannot run.
     Scenario(ScenarioError),
-    /// The scenario has so many nodes and pods at the beginning, which is too many.
+    /// The scenario begins with this number of nodes and pods, which is too many.
     TooLarge(u64),
-    /// An option is wrong: what, and what would be valid.
+    /// An option is wrong; the text says how, and what would be valid.
     Option(String),
 }
 
@@ -92,15 +92,14 @@ impl From<ScenarioError> for DemoError {
 }
 
 impl Demo {
-    /// Runs a scenario as it is written and with each setting of the knobs of the options. `text`
-    /// is how it is written.
+    /// Runs a scenario as written and with each setting of the options' knobs. `text` is the
+    /// scenario's source.
     ///
-    /// The steps of the options are added to the scenario; what it expects is then left out, and
-    /// its text is written anew.
+    /// If the options add steps, the scenario loses its expectations and its text is written anew.
     ///
     /// # Errors
-    /// The scenario cannot run, also with a knob turned; it has too many nodes and pods; a knob
-    /// does not fit it; the knobs have too many values.
+    /// The scenario cannot run, as written or with a knob turned; it has too many nodes and pods; a
+    /// knob does not fit it; the knobs have too many values.
     pub fn new(scenario: &Scenario, text: &str, options: &DemoOptions) -> Result<Self, DemoError> {
         let (mut scenario, mut text) = (scenario.clone(), text.to_owned());
         if !options.steps.is_empty() {
@@ -116,7 +115,7 @@ impl Demo {
         }
         let written = Run::new(&scenario, Vec::new())?;
         let mut knobs = Vec::new();
-        // Every setting: the values of all knobs, the last one turning fastest.
+        // All settings: the values of all knobs, the last one turning fastest.
         let mut settings = vec![Vec::new()];
         for knob in &options.knobs {
             let known = knob.recorded(&scenario, &written.report.simulator);
@@ -150,17 +149,17 @@ impl Demo {
         Ok(Self { scenario, text, knobs, written: Run { values, ..written }, turned: runs })
     }
 
-    /// What the element `<taint-lab>` plays.
+    /// The recording that the element `<taint-lab>` plays.
     #[must_use]
     pub fn recording(&self) -> Recording {
         Recording::of(self)
     }
 
-    /// The demo as HTML in one line: the element `<taint-lab>` with a figure in it, which is what
-    /// is seen without JavaScript, and with the recording. `packed` is [`text`](Self::text),
-    /// deflated as it is (RFC 1951), in base64url without padding, for this crate packs nothing;
-    /// with it the playground opens a scenario that is none of its examples, without it (empty)
-    /// there is no link.
+    /// The demo as HTML in one line: the element `<taint-lab>` with its recording and with a
+    /// figure, which readers see without JavaScript. `packed` is [`text`](Self::text), deflated raw
+    /// (RFC 1951), in base64url without padding, since this crate packs nothing. The playground
+    /// needs it to open a scenario that is not one of its examples; if it is empty, there is no
+    /// link.
     ///
     /// # Errors
     /// `start-at` lies after the end of the run, or `budget` names a pod that is not evicted.
@@ -168,37 +167,37 @@ impl Demo {
         figure::html(self, options, packed).map_err(DemoError::Option)
     }
 
-    /// The scenario as it is written.
+    /// The text of the scenario as written.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// When the run of the scenario as it is written ends.
+    /// The end of the run of the scenario as written.
     #[must_use]
     pub fn end(&self) -> Timestamp {
         self.written.report.simulator.now()
     }
 
-    /// The lanes of the scenario as it is written.
+    /// The lanes of the scenario as written.
     #[must_use]
     pub fn lanes(&self) -> &Lanes {
         &self.written.lanes
     }
 
-    /// Whether every expectation of the scenario turned out to be true.
+    /// Whether every expectation of the scenario was met.
     #[must_use]
     pub fn passed(&self) -> bool {
         self.written.report.passed()
     }
 
-    /// Its title, empty if it has none.
+    /// The title of the scenario; empty if it has none.
     #[must_use]
     pub fn title(&self) -> &str {
         &self.scenario.metadata.title
     }
 
-    /// All runs, that of the scenario as it is written first.
+    /// All runs; that of the scenario as written comes first.
     fn runs(&self) -> impl Iterator<Item = &Run> {
         std::iter::once(&self.written).chain(&self.turned)
     }
@@ -212,7 +211,7 @@ impl Run {
     }
 }
 
-/// How a run ended, in a sentence.
+/// The end of a run, in a sentence.
 #[must_use]
 pub fn outcome(simulator: &Simulator) -> String {
     if let Some(outcome) = simulator.outcome() {
@@ -226,14 +225,15 @@ pub fn outcome(simulator: &Simulator) -> String {
     format!("Until {}: {evicted}.", simulator.now())
 }
 
-/// The nearest millisecond: what is shown where the nanosecond does not matter.
+/// The nearest millisecond, for display where nanoseconds do not matter.
 #[must_use]
 pub fn rounded(span: Duration) -> Duration {
     let millis = (span + Duration::from_micros(500)).as_millis();
     Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX))
 }
 
-/// The terms of a time budget that a reader sees, to a tenth of a second: those that take any time.
+/// The terms of a time budget that a reader sees: all but those whose time rounds to zero tenths of
+/// a second; the term of the taint always counts.
 pub fn terms(budget: &TimeBudget) -> impl Iterator<Item = &Term> {
     let terms = budget.terms.iter();
     terms.filter(|term| !term.rounded_duration().is_zero() || term.kind == TermKind::Tainted)

@@ -1,4 +1,4 @@
-//! What a text says about the cluster it was taken from: its release, and its clock.
+//! Facts about the cluster that a text was taken from: its release, and its clock.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -12,23 +12,25 @@ use taintlab_core::scenario::Scenario;
 use crate::diagnostic::cut;
 use crate::import::Import;
 
-/// The Kubernetes that nodes report, and which release to simulate.
+/// The Kubernetes versions that nodes report, and the release to simulate.
 ///
-/// A kubelet may be older than the control plane, and never newer, so that the control plane is at
-/// least as new as the newest kubelet. It prints as a sentence: `3 nodes report v1.30.4, 1 node
-/// reports v1.29.9; the control plane is at least 1.30`.
+/// A kubelet may be older than the control plane but never newer, so the control plane is at least
+/// as new as the newest kubelet.
+///
+/// Printed as a sentence:
+/// `3 nodes report v1.30.4, 1 node reports v1.29.9; the control plane is at least 1.30`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DetectedRelease {
-    /// The release to simulate: that of the newest kubelet, or the nearest that is known.
+    /// The release to simulate: the newest kubelet's, or the nearest known one.
     pub release: KubernetesRelease,
-    /// The newest version that nodes report, as it is written: `v1.30.4-gke.100`.
+    /// The newest version that nodes report, as written: `v1.30.4-gke.100`.
     pub newest: String,
     /// Whether the engine knows the release of that version.
     pub known: ReleaseKnown,
-    /// The versions that nodes report and how many nodes each, newest first.
+    /// The reported versions with their numbers of nodes, newest first.
     pub versions: Vec<(String, usize)>,
-    /// How many nodes report none.
+    /// Number of nodes that report no version.
     pub unreported: usize,
 }
 
@@ -36,11 +38,11 @@ pub struct DetectedRelease {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ReleaseKnown {
-    /// It does.
+    /// The release is known.
     Yes,
-    /// It is older than the oldest known one, which is the nearest.
+    /// Older than the oldest known release, which is the nearest.
     TooOld,
-    /// It is newer than the newest known one, which is the nearest.
+    /// Newer than the newest known release, which is the nearest.
     TooNew,
 }
 
@@ -94,10 +96,10 @@ impl Import {
 
     /// The scenario that begins with these objects.
     ///
-    /// What `base` leaves open is taken from the text: the release is that of the newest kubelet
-    /// ([`detected_release`](Self::detected_release)), and it begins at the newest time in the
-    /// objects ([`newest_time`](Self::newest_time)), so that ages, grace periods and leases that
-    /// are under way go on as they were. Leases of nodes count. Objects of `base` are replaced.
+    /// The text supplies what `base` leaves open: the release of the newest kubelet
+    /// ([`detected_release`](Self::detected_release)), and a start at the newest time in the
+    /// objects ([`newest_time`](Self::newest_time)), so that ages, grace periods and leases
+    /// continue where they were. Leases of nodes count. The objects of `base` are replaced.
     #[must_use]
     pub fn into_scenario(self, base: Scenario) -> Scenario {
         let mut scenario = base;

@@ -1,4 +1,4 @@
-//! What is wrong with a file, and where.
+//! Diagnostics: the errors and warnings of a file, with their places.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,19 +7,19 @@ use serde::Serialize;
 
 use crate::report::title;
 
-/// How bad it is.
+/// Error or warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Severity {
     /// The object was not taken.
     Error,
-    /// The object was taken; something about it is probably not meant.
+    /// The object was taken, but something about it is probably a mistake.
     Warning,
 }
 
-/// One thing that is wrong with a file.
+/// One error or warning about a file.
 ///
-/// It prints as compilers do, with the help on a line of its own:
+/// Printed as compilers print theirs, with the help on a line of its own:
 /// ```text
 /// cluster.yaml:12:9: items[3].spec.taints[0].value: expected a string, found the boolean `yes`
 ///   note: Node worker-1 is left out
@@ -28,7 +28,7 @@ pub enum Severity {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// Error or warning.
     pub severity: Severity,
     /// The name of the file, as the caller gave it.
     pub file: String,
@@ -36,18 +36,18 @@ pub struct Diagnostic {
     pub line: u32,
     /// The column, counted from 1, in characters.
     pub column: u32,
-    /// The field in its document, for example `items[3].spec.taints[0].effect`; empty when the
-    /// document or the text as a whole is meant.
+    /// The field in its document, for example `items[3].spec.taints[0].effect`; empty if the
+    /// diagnostic is about the document or the text as a whole.
     pub path: String,
-    /// What was found, and what would be valid.
+    /// The problem: what was found, and what would be valid.
     pub message: String,
-    /// The object that it is about, and whether that was left out.
+    /// The object that the diagnostic is about, and whether it was left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub object: Option<Box<DiagnosedObject>>,
-    /// What becomes of what it is about: `Node worker-1 is left out`.
+    /// The effect on the input: `Node worker-1 is left out`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub consequence: Option<String>,
-    /// What to do, if there is something to propose.
+    /// Advice on what to do, if there is any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
 }
@@ -56,19 +56,19 @@ pub struct Diagnostic {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DiagnosedObject {
-    /// Its `kind`; empty if it has none.
+    /// The object's `kind`; empty if it has none.
     pub kind: String,
-    /// Its namespace; empty if it has none.
+    /// The object's namespace; empty if it has none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub namespace: String,
-    /// Its name; empty if it has none.
+    /// The object's name; empty if it has none.
     pub name: String,
-    /// Whether it is left out: of an import alone, or with the whole scenario.
+    /// Whether the object is left out, by itself or with the whole scenario.
     pub left_out: bool,
 }
 
 impl DiagnosedObject {
-    /// An object that is taken all the same.
+    /// An object that was taken in spite of the diagnostic.
     pub(crate) fn taken(kind: &str, namespace: &str, name: &str) -> Self {
         let text = |text: &str| cut(text).into_owned();
         let (kind, namespace, name) = (text(kind), text(namespace), text(name));
@@ -76,7 +76,7 @@ impl DiagnosedObject {
     }
 }
 
-/// Its name in words: `Pod default/web-1`.
+/// The object in words: `Pod default/web-1`.
 impl fmt::Display for DiagnosedObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&title(&self.kind, &self.namespace, &self.name))
@@ -115,7 +115,7 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
-/// A place in a text, both counted from 1.
+/// A place in a text; line and column are counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Position {
     pub(crate) line: u32,
@@ -127,11 +127,11 @@ impl Position {
     pub(crate) const START: Self = Self { line: 1, column: 1 };
 }
 
-/// A diagnostic before it is known of which file and in which part of it.
+/// A diagnostic that does not know its file and severity yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) position: Position,
-    /// Relative to the object it was found in.
+    /// The field path, relative to the object in which it was found.
     pub(crate) path: String,
     pub(crate) message: String,
     pub(crate) object: Option<Box<DiagnosedObject>>,
@@ -155,13 +155,13 @@ impl Problem {
         self
     }
 
-    /// Says what becomes of what it is about.
+    /// Sets the effect on the input.
     pub(crate) fn consequence(mut self, consequence: impl Into<String>) -> Self {
         self.consequence = Some(consequence.into());
         self
     }
 
-    /// Names the object that it is about, and says if that is left out.
+    /// Names the object that the problem is about, and says so if that object is left out.
     pub(crate) fn of(mut self, object: DiagnosedObject) -> Self {
         if object.left_out {
             self.consequence = Some(format!("{object} is left out"));
@@ -174,17 +174,17 @@ impl Problem {
         let Self { position: Position { line, column }, path, message, object, consequence, help } =
             self;
         let file = file.into();
-        // A name or a key may be as long as the text, and be repeated in each of them.
+        // A name or a key may be as long as the whole text, and be repeated in each diagnostic.
         let (path, message) = (shorten(path), shorten(message));
         let (consequence, help) = (consequence.map(shorten), help.map(shorten));
         Diagnostic { severity, file, line, column, path, message, object, consequence, help }
     }
 }
 
-/// How much of a text that a user gave is repeated.
+/// The longest text of a user that is repeated in a message, in characters.
 const LONGEST_ECHO: usize = 100;
 
-/// How long a message, a path or a proposal is at most.
+/// The greatest length of a message, a path or a proposal, in characters.
 const LONGEST_MESSAGE: usize = 2_000;
 
 fn shorten(mut text: String) -> String {
@@ -195,7 +195,7 @@ fn shorten(mut text: String) -> String {
     text
 }
 
-/// The beginning of a text that a user gave, for a message.
+/// The beginning of a user's text, for a message.
 pub(crate) fn cut(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(LONGEST_ECHO) {
         Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or(""))),
@@ -203,16 +203,16 @@ pub(crate) fn cut(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// How many diagnostics one file may have; what goes beyond says little more.
+/// Diagnostics kept for one file; more would say little more.
 const MOST: usize = 500;
 
 /// The diagnostics of one file.
 #[derive(Debug)]
 pub(crate) struct Diagnostics<'f> {
     file: &'f str,
-    /// In the order of the text.
+    /// Diagnostics of this file, in the order of its text.
     all: Vec<Diagnostic>,
-    /// Those of other files, which come last.
+    /// Diagnostics of other files, which come last.
     others: Vec<Diagnostic>,
     left_out: usize,
 }
@@ -238,8 +238,8 @@ impl<'f> Diagnostics<'f> {
         self.all.iter().chain(&self.others).any(Diagnostic::is_error)
     }
 
-    /// Names the objects that diagnostics of this file are about, by their paths and whether they
-    /// are errors.
+    /// Adds the objects that this file's diagnostics are about; `object_at` finds one by the path
+    /// and by whether the diagnostic is an error.
     pub(crate) fn name_objects(
         &mut self,
         object_at: impl Fn(&str, bool) -> Option<DiagnosedObject>,
@@ -252,7 +252,7 @@ impl<'f> Diagnostics<'f> {
         }
     }
 
-    /// Takes diagnostics of another file.
+    /// Adds diagnostics of another file.
     pub(crate) fn extend(&mut self, others: Vec<Diagnostic>) {
         self.others.extend(others);
     }
@@ -260,7 +260,7 @@ impl<'f> Diagnostics<'f> {
     fn push(&mut self, new: Diagnostic) {
         if self.all.len() >= MOST {
             self.left_out += 1;
-            // An error takes the room of a warning.
+            // If the list is full, an error replaces a warning.
             match self.all.iter().rposition(|other| !other.is_error()) {
                 Some(index) if new.is_error() => self.all.remove(index),
                 _ => return,
@@ -271,7 +271,7 @@ impl<'f> Diagnostics<'f> {
         self.all.insert(index, new);
     }
 
-    /// All of them in the order of the text, errors and warnings mixed.
+    /// The diagnostics in the order of the text, errors and warnings mixed.
     pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
         if self.left_out > 0 {
             let message = format!("{} more errors and warnings are not shown", self.left_out);
@@ -284,7 +284,7 @@ impl<'f> Diagnostics<'f> {
     }
 }
 
-/// The letters of a name, a bit each.
+/// The set of letters in a name, one bit for each letter.
 fn letters(name: &str) -> u32 {
     let letters = name.bytes().filter(u8::is_ascii_alphabetic);
     letters.fold(0, |bits, letter| bits | 1 << (letter.to_ascii_lowercase() - b'a'))
@@ -292,7 +292,7 @@ fn letters(name: &str) -> u32 {
 
 /// The candidate that `name` was probably meant to be.
 pub(crate) fn did_you_mean<'c>(name: &str, candidates: &[&'c str]) -> Option<&'c str> {
-    // Hostile names could be long, and the distance takes the product of the lengths.
+    // Hostile names could be long, and the distance takes time in the product of both lengths.
     if name.len() > 64 {
         return None;
     }
@@ -303,11 +303,11 @@ pub(crate) fn did_you_mean<'c>(name: &str, candidates: &[&'c str]) -> Option<&'c
     };
     let close = |candidate: &str| {
         let most = candidate.len().div_ceil(4).min(3);
-        // Nearly all names differ in their length already; two more may be `-` and `_`.
+        // Lengths alone rule out nearly all names; two extra characters may be `-` and `_`.
         if candidate.len().abs_diff(name.len()) > most + 2 {
             return None;
         }
-        // One edit removes at most one letter from those that both have, and adds at most one.
+        // One edit removes at most one letter from the set of a name, and adds at most one.
         if (letters(candidate) ^ letters(name)).count_ones() > 2 * u32::try_from(most).ok()? {
             return None;
         }

@@ -7,7 +7,7 @@ use taintlab_core::api::{Node, Pod};
 use crate::json_writer;
 use crate::yaml_writer::{Style, write_document, write_element};
 
-/// In what syntax objects are written.
+/// The syntax of the written objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
     /// YAML, as `kubectl get -o yaml` prints it.
@@ -17,24 +17,24 @@ pub enum Format {
     Json,
 }
 
-/// For what objects are written.
+/// The use of the written objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Purpose {
-    /// To be imported again: everything, with status and UIDs. The import gives the same objects,
-    /// but for what the engine has written for people: messages.
+    /// To be imported again: everything, with status and UIDs. An import gives the same objects,
+    /// except for messages that the engine wrote for people.
     #[default]
     State,
-    /// For `kubectl apply` to a cluster: what one says about an object, without what the cluster
-    /// says about it (status, UID, times, owners, computed priority). A pod without containers,
-    /// which no API server takes, gets one that does nothing. Pods stay bound to their nodes.
+    /// For `kubectl apply` to a cluster: the user's part of each object, without the cluster's
+    /// (status, UID, times, owners, computed priority). A pod without containers, which no API
+    /// server takes, gets one that does nothing. Pods stay bound to their nodes.
     ///
-    /// Objects of which nothing is known but that they are there are left out: applying them would
-    /// take from the cluster what was dropped at import. What was dropped of other objects, such
-    /// as environment and commands, is missing in them.
+    /// Objects with nothing but an identity are left out: applying them would remove from the
+    /// cluster what the import dropped. Other objects lack what the import dropped, such as
+    /// environment and commands.
     Apply,
 }
 
-/// Writes objects as one `List`, nodes first, then pods, then the others.
+/// Writes objects as one `List`: nodes first, then pods, then the others.
 ///
 /// ```
 /// use taintlab_manifest::{Format, Limits, Purpose, export, import};
@@ -74,15 +74,15 @@ pub fn export<'a>(
 /// Writes one object, or anything else that has a JSON form, as YAML.
 ///
 /// # Errors
-/// The value has no JSON form, for example a map whose keys are no strings.
+/// The value has no JSON form, for example a map whose keys are not strings.
 pub fn to_yaml<T: Serialize + ?Sized>(value: &T) -> Result<String, serde_json::Error> {
     let mut out = String::new();
     write_document(&mut out, &serde_json::to_value(value)?, Style::Plain);
     Ok(out)
 }
 
-/// Writes a value as `kubectl get -o yaml` prints it: the keys of every object in their order, and
-/// the quotes of `sigs.k8s.io/yaml`.
+/// Writes a value as `kubectl get -o yaml` prints it: the keys of every object sorted, and the
+/// quotes of `sigs.k8s.io/yaml`.
 ///
 /// ```
 /// use serde_json::json;
@@ -101,7 +101,7 @@ pub fn to_kubectl_yaml(value: &Value) -> String {
     out
 }
 
-/// Writes a value as JSON, as `kubectl get -o json` prints it, without a line feed at its end.
+/// Writes a value as JSON, as `kubectl get -o json` prints it, without a final line feed.
 #[must_use]
 pub fn to_json(value: &Value) -> String {
     let mut out = String::new();
@@ -109,7 +109,7 @@ pub fn to_json(value: &Value) -> String {
     out
 }
 
-/// The JSON form of an object. Every key of a node or a pod is a string, so that there is one.
+/// The JSON form of an object. It exists: all keys of a node or a pod are strings.
 fn value_of<T: Serialize>(object: &T) -> Value {
     serde_json::to_value(object).unwrap_or_default()
 }
@@ -118,7 +118,7 @@ fn yaml_list(objects: impl Iterator<Item = Value>) -> String {
     let mut out = String::from("apiVersion: v1\nkind: List\nitems:");
     let mut objects = objects.peekable();
     out.push_str(if objects.peek().is_none() { " []\n" } else { "\n" });
-    // One object at a time is a value; all of them would need many times the memory of the text.
+    // Make one object at a time a value; all at once would need many times the memory of the text.
     for object in objects {
         write_element(&mut out, &object, 0, Style::Plain);
     }
@@ -138,7 +138,7 @@ fn json_list(objects: impl Iterator<Item = Value>) -> String {
     out
 }
 
-/// Whether no more of an object is known than which one it is.
+/// Whether only the identity of an object is known.
 fn is_identity(object: &Value) -> bool {
     let known = ["apiVersion", "kind", "metadata", "status"];
     object.get("kind").and_then(Value::as_str) != Some("Namespace")
@@ -147,7 +147,7 @@ fn is_identity(object: &Value) -> bool {
             .is_some_and(|fields| fields.keys().all(|key| known.contains(&key.as_str())))
 }
 
-/// Gives a pod what an API server requires of a new one.
+/// For `Apply`, adds to a pod what an API server requires of a new one.
 fn complete(mut pod: Value, purpose: Purpose) -> Value {
     if purpose == Purpose::Apply
         && let Value::Object(object) = &mut pod
@@ -157,14 +157,14 @@ fn complete(mut pod: Value, purpose: Purpose) -> Value {
             spec.entry("containers").or_insert_with(
                 || json!([{ "name": "pause", "image": "registry.k8s.io/pause:3.10" }]),
             );
-            // The priority class gives it; another value is refused.
+            // The priority class sets it; the API server refuses another value.
             spec.remove("priority");
         }
     }
     pod
 }
 
-/// Takes out what the cluster, not the user, says about an object.
+/// Removes what the cluster, not the user, says about an object.
 fn without_observations(mut object: Value) -> Value {
     const OBSERVED: [&str; 9] = [
         "uid",
@@ -175,7 +175,7 @@ fn without_observations(mut object: Value) -> Value {
         "deletionGracePeriodSeconds",
         "selfLink",
         "managedFields",
-        // An owner that is not there would have the object deleted.
+        // The cluster would delete an object whose owner does not exist.
         "ownerReferences",
     ];
     if let Value::Object(fields) = &mut object {

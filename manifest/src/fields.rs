@@ -1,44 +1,44 @@
-//! The fields of objects that enter a simulation: one table of what the engine reads.
+//! The fields of objects that enter a simulation: one table of everything the engine reads.
 //!
-//! A cluster holds passwords in many places, and nobody can list all of them. So the list is the
-//! other way round: a field that is not in this table does not enter, wherever a text or a value is
-//! read ([`crate::import()`], [`crate::read_scenario`], lines of the console, links, stored work).
-//! Of kinds that the engine does not use the identity enters, and nothing else.
+//! A cluster holds passwords in many places, and nobody can list them all. The table therefore
+//! lists the opposite: a field that is not in it does not enter, wherever a text or a value is read
+//! ([`crate::import()`], [`crate::read_scenario`], lines of the console, links, stored work). Kinds
+//! that the engine does not use enter with their identity alone.
 //!
-//! Some fields are there for people alone: `kubectl get` and `kubectl describe` print them. They are
-//! marked [`Use::Shown`], and are not in links.
+//! Some fields are for people only: `kubectl get` and `kubectl describe` print them. They are
+//! marked [`Use::Shown`], and links leave them out.
 
-/// Which part of objects a field of this table concerns.
+/// The purpose of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
-    /// A run depends on it.
+    /// A run depends on the field.
     Run,
-    /// `kubectl` prints it, and no run depends on it.
+    /// `kubectl` prints the field, and no run depends on it.
     Shown,
 }
 
-/// What enters of a value.
+/// The part of a value that enters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Rule {
-    /// All of it: parts of a scenario that hold no object.
+    /// All of it: for parts of a scenario that hold no object.
     All,
-    /// A text, a number or a truth value, or a list of those; nothing of a mapping.
+    /// A text, a number or a boolean, or a list of those; nothing of a mapping.
     Word,
-    /// The same, which may be the newest time in a text.
+    /// A word that may be the newest time in a text.
     Time,
     /// The name of an image, without credentials.
     Image,
-    /// A message of a condition, if it is one of those that Kubernetes writes word for word.
+    /// The message of a condition, if it is one that Kubernetes writes word for word.
     Message,
-    /// A mapping from names of any kind to words: labels, amounts of resources.
+    /// A mapping from arbitrary names to words: labels, amounts of resources.
     Words,
-    /// Annotations: those that the engine reads.
+    /// The annotations that the engine reads.
     Annotations,
-    /// These fields of a mapping, or of each mapping of a list.
+    /// Only the listed fields of a mapping, or of each mapping in a list.
     Fields(&'static [Field]),
-    /// All fields, of which these have rules of their own.
+    /// All fields; the listed ones have rules of their own.
     Open(&'static [Field]),
-    /// An object of the kind that it says.
+    /// An object; its `apiVersion` and `kind` choose the rule.
     Object,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Field {
 }
 
 impl Rule {
-    /// What enters of an object of this type.
+    /// The rule for objects of this type.
     pub(crate) fn of_kind(api_version: &str, kind: &str) -> Self {
         let (group, _) = api_version.split_once('/').unwrap_or(("", api_version));
         Self::Fields(match (group, kind) {
@@ -92,14 +92,14 @@ impl Rule {
         Some((rule, Use::Run))
     }
 
-    /// Whether a value with this rule enters.
+    /// Whether a value with this rule enters; only messages can be refused.
     pub(crate) fn admits(self, text: Option<&str>) -> bool {
         !matches!(self, Self::Message) || text.is_some_and(|text| MESSAGES.contains(&text))
     }
 }
 
-/// Messages of conditions that say no more than their reasons. A condition that is written again
-/// with the same one is no change.
+/// Messages of conditions that say no more than the reasons beside them. Writing a condition again
+/// with one of them is no change.
 const MESSAGES: [&str; 9] = [
     "",
     "Eviction API: evicting",
@@ -112,7 +112,7 @@ const MESSAGES: [&str; 9] = [
     "kubelet is posting ready status",
 ];
 
-/// Annotations that the engine reads.
+/// The annotations that the engine reads.
 const ANNOTATIONS: [&str; 19] = [
     "batch.kubernetes.io/job-completion-index",
     "batch.kubernetes.io/job-index-failure-count",
@@ -135,7 +135,7 @@ const ANNOTATIONS: [&str; 19] = [
     "volume.kubernetes.io/selected-node",
 ];
 
-/// By this time `kubectl rollout restart` tells one template from the other.
+/// The annotation by whose time templates differ after `kubectl rollout restart`.
 const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
 
 const fn field(name: &'static str, rule: Rule) -> Field {
@@ -162,24 +162,24 @@ const fn open(name: &'static str, of: &'static [Field]) -> Field {
     field(name, Rule::Open(of))
 }
 
-/// A field whose presence alone counts.
+/// A field of which only the presence counts.
 const fn presence(name: &'static str) -> Field {
     fields(name, &[])
 }
 
-/// A field that people alone read.
+/// A field that only people read.
 const fn shown(field: Field) -> Field {
     Field { used: Use::Shown, ..field }
 }
 
-/// The type and metadata of an object, and more.
+/// The type and metadata of an object, and the given fields.
 macro_rules! object {
     ($($field:expr),* $(,)?) => {
         &[word("apiVersion"), word("kind"), fields("metadata", METADATA), $($field),*]
     };
 }
 
-/// Which object it is, and how old.
+/// The identity of an object, and its age.
 const IDENTITY: &[Field] = &[
     word("apiVersion"),
     word("kind"),
@@ -294,7 +294,7 @@ const POD_AFFINITY: &[Field] = &[
     ),
 ];
 
-/// What kind of volume it is. Of most kinds that alone counts.
+/// The type of a volume; for most types only its presence counts.
 const VOLUME: &[Field] = &[
     word("name"),
     fields("emptyDir", &[word("medium"), word("sizeLimit")]),
@@ -440,16 +440,16 @@ const WORKLOAD_SPEC: &[Field] = &[
     fields("template", TEMPLATE),
     word("minReadySeconds"),
     word("revisionHistoryLimit"),
-    // Of Deployments.
+    // For Deployments.
     fields("strategy", ROLLING_UPDATE),
     word("progressDeadlineSeconds"),
     word("paused"),
-    // Of StatefulSets and DaemonSets.
+    // For StatefulSets and DaemonSets.
     fields("updateStrategy", ROLLING_UPDATE),
     word("podManagementPolicy"),
     fields("ordinals", &[word("start")]),
     fields("volumeClaimTemplates", &[fields("metadata", METADATA), fields("spec", CLAIM_SPEC)]),
-    // Of Jobs.
+    // For Jobs.
     word("parallelism"),
     word("completions"),
     word("completionMode"),
@@ -543,7 +543,7 @@ const BUDGET: &[Field] = object![
     ),
 ];
 
-/// The kinds of storage count, and the driver; where it is and how one gets there does not.
+/// The type of storage and the driver enter; its location and access do not.
 const PERSISTENT_VOLUME: &[Field] = object![
     fields(
         "spec",
@@ -646,7 +646,7 @@ const SERVICE: &[Field] = object![shown(fields(
 
 const NAMESPACE: &[Field] = object![shown(fields("status", &[word("phase")]))];
 
-/// A command: a mapping with its name alone.
+/// A command: a mapping with the command's name as its only key.
 pub(crate) const COMMAND: Rule = Rule::Open(&[
     fields("createNode", NODE),
     fields("updateNode", NODE),
@@ -659,7 +659,7 @@ pub(crate) const COMMAND: Rule = Rule::Open(&[
     fields("updateBudget", BUDGET),
 ]);
 
-/// A scenario: what is no object, and of objects what enters.
+/// A scenario: everything outside of objects, and the fields of objects that enter.
 pub(crate) const SCENARIO: Rule = Rule::Open(&[
     open("kubernetes", &[open("autoscaler", &[open("nodeGroups", &[fields("template", NODE)])])]),
     open(

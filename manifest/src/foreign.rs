@@ -1,4 +1,4 @@
-//! Trees out of values that are no text.
+//! Trees made of values that are not text.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,10 +8,10 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visit
 use crate::diagnostic::{Position, Problem};
 use crate::tree::{Entry, Spanned, Value};
 
-/// The tree of a value of another format, nested at most `depth` deep. It has no positions.
+/// The tree of a value of another format, nested at most `depth` levels deep. It has no positions.
 ///
 /// # Errors
-/// Those of the format, or the value is nested deeper.
+/// The format reports an error, or the value is nested more deeply.
 pub(crate) fn tree<'de, D: Deserializer<'de>>(
     value: D,
     depth: usize,
@@ -20,7 +20,7 @@ pub(crate) fn tree<'de, D: Deserializer<'de>>(
     read.map_err(|error| Problem::new(Position::START, error.to_string()))
 }
 
-/// A tree that may be this deep.
+/// Builds a tree of at most this depth.
 #[derive(Clone, Copy)]
 struct Tree {
     depth: usize,
@@ -73,7 +73,7 @@ impl<'de> Visitor<'de> for Tree {
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
-        // As JavaScript writes it: without an exponent as far as anybody reads the digits.
+        // JavaScript writes numbers below 1e21 without an exponent.
         if value.abs() < 1e21 { plain(value) } else { plain(format_args!("{value:e}")) }
     }
 

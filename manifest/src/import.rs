@@ -18,34 +18,34 @@ use crate::report::ObjectReport;
 use crate::source;
 use crate::tree::{Spanned, Split};
 
-/// What a text holds.
+/// The contents of a manifest.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Import {
     /// The nodes, in the order of the text.
     pub nodes: Vec<Node>,
-    /// The pods, in the order of the text. One without a namespace is in `default`.
+    /// The pods, in the order of the text. A pod without a namespace is in `default`.
     pub pods: Vec<Pod>,
     /// Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs, in the order of the text. One
     /// without a namespace is in `default`.
     pub workloads: Vec<Workload>,
     /// PodDisruptionBudgets, in the order of the text. One without a namespace is in `default`.
     pub budgets: Vec<PodDisruptionBudget>,
-    /// Objects of kinds that the engine does not use, without what is dropped, in the order of the
+    /// Objects of kinds that the engine does not use, without dropped fields, in the order of the
     /// text.
     pub others: Vec<Json>,
     /// Errors and warnings, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
-    /// What became of each object, in the order of the text.
+    /// The outcome of each object, in the order of the text.
     pub objects: Vec<ObjectReport>,
-    /// What was dropped of the objects, all together.
+    /// Counts of what was dropped from all objects together.
     pub dropped: Dropped,
-    /// The newest time in the objects: when somebody last wrote one of them, so that the text is a
-    /// little younger. Times that lie ahead, such as `deletionTimestamp`, do not count.
+    /// The newest time in the objects, when somebody last wrote one of them; the text itself is a
+    /// little younger. Times in the future, such as `deletionTimestamp`, do not count.
     pub newest_time: Option<Time>,
 }
 
 impl Import {
-    /// Whether something was wrong enough to leave an object, or the rest of the text, out.
+    /// Whether an error made the import leave out an object or the rest of the text.
     #[must_use]
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(Diagnostic::is_error)
@@ -57,7 +57,7 @@ impl Import {
         !self.has_cluster() && self.others.is_empty()
     }
 
-    /// Whether there is an object that the engine uses.
+    /// Whether there is an object that a simulation needs.
     fn has_cluster(&self) -> bool {
         !self.nodes.is_empty()
             || !self.pods.is_empty()
@@ -65,8 +65,7 @@ impl Import {
             || !self.budgets.is_empty()
     }
 
-    /// How many objects there are of each kind that the engine does not use, by `apiVersion` and
-    /// `kind`.
+    /// Number of objects of each kind that the engine does not use, by `apiVersion` and `kind`.
     #[must_use]
     pub fn other_kinds(&self) -> BTreeMap<(String, String), usize> {
         let text = |object: &Json, field: &str| {
@@ -83,20 +82,19 @@ impl Import {
 /// Reads Kubernetes objects from YAML or JSON: single objects, several documents, `List`,
 /// `NodeList`, `PodList`, plain lists.
 ///
-/// It never fails as a whole. An object with an error is left out, and the diagnostics say why;
-/// objects of other kinds are kept. [`Import::objects`] tells of each object what became of it.
-/// YAML is understood as `kubectl` understands it (`yes` is a boolean, `0644` is octal). The
-/// objects are checked as the API server would, with the toleration operators `Lt` and `Gt`
-/// allowed.
+/// Reading never fails as a whole: an object with an error is left out, the diagnostics say why,
+/// and objects of other kinds are kept. [`Import::objects`] has the outcome of each object. YAML is
+/// read as `kubectl` reads it (`yes` is a boolean, `0644` is octal). The objects are checked as the
+/// API server would, with the toleration operators `Lt` and `Gt` allowed.
 ///
-/// Only the fields enter that the engine reads, or that `kubectl` prints and that are harmless,
-/// unless [`ImportOptions::keep_all`] says otherwise; of kinds that it does not use the identity.
-/// So nothing secret enters; [`Import::dropped`] counts what was left out.
-/// `metadata.resourceVersion`, which says how one API server stored the object, is always dropped:
-/// `kubectl apply` does not take it. A `null` is the same as an absent field.
+/// Only fields that the engine reads enter, and harmless ones that `kubectl` prints, unless
+/// [`ImportOptions::keep_all`] says otherwise; kinds that the engine does not use enter with their
+/// identity alone. This keeps secrets out; [`Import::dropped`] counts what was left out.
+/// `metadata.resourceVersion`, which identifies how one API server stored the object, is always
+/// dropped: `kubectl apply` does not take it. A `null` equals an absent field.
 ///
-/// `file` is the name that diagnostics show, for example `cluster.yaml`; `options` are
-/// [`ImportOptions`], or [`Limits`](crate::Limits) alone.
+/// Diagnostics show the name `file`, for example `cluster.yaml`; `options` are [`ImportOptions`],
+/// or [`Limits`](crate::Limits) alone.
 ///
 /// ```
 /// use taintlab_manifest::ImportOptions;
@@ -122,9 +120,9 @@ pub fn import(text: &str, file: &str, options: impl Into<ImportOptions>) -> Impo
     at_once(import_in_slices(text, file, options, &|_| {}))
 }
 
-/// The same as [`import`] in slices, for texts that take long: it pauses again and again, and tells
-/// `watch` after every 10,000 objects how many were read. A text that is neither JSON nor YAML may
-/// be read twice, and told of twice.
+/// [`import`] in slices, for texts that take long: it pauses regularly, and after every 10,000
+/// objects it passes the number read so far to `watch`. A text that is neither JSON nor YAML may be
+/// read twice, and then its objects are counted twice.
 pub async fn import_in_slices(
     text: &str,
     file: &str,
@@ -148,12 +146,12 @@ pub(crate) fn field_error(tree: &Spanned<'_>, error: &FieldError) -> Problem {
     let text = error.to_string();
     let message =
         text.strip_prefix(&error.field).and_then(|text| text.strip_prefix(": ")).unwrap_or(&text);
-    // The API server names a field that does not exist.
+    // The API server names a field that does not exist: taints are under `spec`.
     let path = error.field.replacen("metadata.taints", "spec.taints", 1);
     Problem::new(tree.locate(&path), message).at(path)
 }
 
-/// The path of a field in an object that is at `path`.
+/// The path of a field inside the object at `path`.
 pub(crate) fn join(path: &str, field: &str) -> String {
     match (path.is_empty(), field.is_empty()) {
         (true, _) => field.into(),

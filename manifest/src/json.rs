@@ -1,8 +1,8 @@
 //! Parses JSON text into trees.
 //!
-//! `serde_json` reads strings and numbers; finding where they begin and end is done here, because
-//! no position of a value can be had from it. A YAML parser would not do: it refuses the escapes
-//! `\ud83d\ude00` and holds a whole bracketed value in memory.
+//! `serde_json` reads strings and numbers. This module finds where they begin and end, because
+//! `serde_json` does not tell the position of a value. A YAML parser would not do: it refuses the
+//! escapes `\ud83d\ude00` and holds a whole bracketed value in memory.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::diagnostic::{Position, Problem};
 use crate::limits::ImportOptions;
 use crate::tree::{Sink, Split, Value};
 
-/// After so many values it pauses.
+/// Parser steps between two pauses.
 const PAUSE: usize = 2_000;
 
 /// Reads all values of `text`, one after another.
@@ -53,14 +53,14 @@ struct Reader<'t> {
     position: Position,
 }
 
-/// How far a value is read.
+/// The state of a value that is partly read.
 struct Open {
     expected: Expected,
-    /// Which of the open brackets are those of an object; the builder limits how many.
+    /// The open brackets, `true` for those of an object; the builder limits their number.
     objects: Vec<bool>,
 }
 
-/// What may come next.
+/// The token that may come next.
 #[derive(Clone, Copy, PartialEq)]
 enum Expected {
     Value,
@@ -75,7 +75,7 @@ enum Expected {
 }
 
 impl<'t> Reader<'t> {
-    /// Reads on until it is time for a pause; `true` at the end of a value that stands alone.
+    /// Reads on until it is time for a pause; returns `true` at the end of a top-level value.
     fn go_on(&mut self, open: &mut Open, builder: &mut Builder<'t, '_>) -> Result<bool, Stop> {
         let Open { expected, objects } = open;
         for _ in 0..PAUSE {
@@ -198,7 +198,7 @@ impl<'t> Reader<'t> {
         Ok(text)
     }
 
-    /// A number, `true`, `false` or `null`.
+    /// Reads a number, `true`, `false` or `null`.
     fn literal(&mut self, builder: &Builder<'t, '_>) -> Result<&'t str, Stop> {
         let ends = |c: char| matches!(c, ',' | ']' | '}' | ':' | '"' | '[' | '{') || is_space(c);
         let end = self.rest.find(ends).unwrap_or(self.rest.len());
@@ -240,7 +240,7 @@ impl<'t> Reader<'t> {
         self.rest = self.rest.get(skipped..).unwrap_or("");
     }
 
-    /// Goes over `length` bytes in which no line ends.
+    /// Moves past `length` bytes, none of which ends a line.
     fn advance(&mut self, length: usize) {
         let (token, rest) = self.rest.split_at_checked(length).unwrap_or((self.rest, ""));
         let characters = u32::try_from(token.chars().count()).unwrap_or(u32::MAX);
@@ -258,7 +258,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Whether there is an escape from `\ud800` to `\udfff`.
+/// Whether the token contains an escape from `\ud800` to `\udfff`.
 fn holds_surrogate(token: &str) -> bool {
     token.split("\\u").skip(1).any(|escape| {
         let begin = escape.as_bytes();

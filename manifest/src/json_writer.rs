@@ -1,13 +1,13 @@
 //! Writes values as JSON text, as `kubectl get -o json` prints them.
 //!
-//! `serde_json` could do it, but would bring its own way to print floating-point numbers, with
-//! tables of 10 KB, which the page would have to load.
+//! `serde_json` could do this, but would bring its own printing of floating-point numbers, with
+//! tables of 10 KB that the page would have to load.
 
 use serde_json::{Number, Value};
 
 use crate::yaml_writer::{push_spaces, write_quoted};
 
-/// Writes `value`, whose first line is indented already.
+/// Writes `value`; its first line is indented already.
 pub(crate) fn write(out: &mut String, value: &Value, indent: usize) {
     match value {
         Value::Null => out.push_str("null"),

@@ -1,8 +1,8 @@
 //! Kubernetes manifests and Taintlab scenario files, in and out.
 //!
-//! This crate is pure: text in, values and text out. It opens no file; a scenario that names other
-//! files asks a function of the caller for them. It holds no rule of Kubernetes: what an API server
-//! refuses, `taintlab_core::policy::validation` decides.
+//! This crate is pure: text in, values and text out. It opens no file; if a scenario names other
+//! files, it asks a function of the caller for them. It holds no rule of Kubernetes:
+//! `taintlab_core::policy::validation` decides what an API server refuses.
 //!
 //! ```text
 //! bytes ─ text_from_bytes ─▶ text ─ yaml or json ─▶ builder ─▶ tree of one object
@@ -13,18 +13,18 @@
 //! - [`import`] reads Kubernetes objects, [`export`] writes them.
 //! - [`read_scenario`] and [`write_scenario`] do the same for scenario files; [`is_scenario`] tells
 //!   one from the other.
-//! - A [`Diagnostic`] says what is wrong where: file, line, column, field, and what would be valid.
-//!   One run reports all errors, and what is valid is read all the same.
-//! - What the engine does not read does not enter, so that nothing secret does: the table is
-//!   `fields.rs`, [`Dropped`] counts what was left out, [`ImportOptions::keep_all`] keeps it, and
-//!   [`redact_scenario`] cleans what is a value already.
-//! - [`Import::into_scenario`] makes a scenario of an import that begins with the release and the
-//!   clock of the cluster that it was taken from.
+//! - A [`Diagnostic`] names the problem and its place: file, line, column, field, and what would be
+//!   valid. One run reports all errors and still reads everything valid.
+//! - Fields that the engine does not read are dropped, so that no secret enters: `fields.rs` is the
+//!   table of those that enter, [`Dropped`] counts those left out, [`ImportOptions::keep_all`]
+//!   keeps them, and [`redact_scenario`] cleans a scenario that is a value already.
+//! - [`Import::into_scenario`] makes a scenario of an import. It begins with the release and the
+//!   clock of the cluster that the import was taken from.
 //! - [`timeline_svg`] draws the lanes of a run.
-//! - [`demo`] makes a run into what a page shows: HTML and a recording.
+//! - [`demo`] turns a run into HTML and a recording for a page.
 //! - [`Limits`] stop hostile texts.
 //!
-//! Objects go through one at a time, so that a list of many thousands does not need the memory of
+//! Objects are read one at a time, so that a list of many thousands needs no memory for all of
 //! their trees.
 
 mod builder;

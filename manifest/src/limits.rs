@@ -1,21 +1,21 @@
-//! How a text is read: limits that stop hostile input, and what is kept of it.
+//! Options of reading a text: limits that stop hostile input, and the fields to keep.
 
-/// How much a text may hold before reading it is given up with an error.
+/// The most that a text may hold; beyond it, reading ends with an error.
 ///
 /// The defaults take a cluster of thousands of pods as `kubectl get -o yaml` prints it, and keep
 /// the memory a text can ask for within a few times its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The length of the text in bytes.
+    /// Length of the text in bytes.
     pub bytes: usize,
-    /// How deep lists and mappings may be nested.
+    /// Nesting depth of lists and mappings.
     pub depth: usize,
-    /// Scalars, lists and mappings.
+    /// Number of scalars, lists and mappings.
     pub nodes: usize,
-    /// Scalars, lists and mappings that anchors and aliases copy. Each 64 bytes of text count as
+    /// Scalars, lists and mappings that anchors and aliases copy. Every 64 bytes of text count as
     /// one more.
     pub copies: usize,
-    /// Objects (and documents) in all.
+    /// Objects and documents in all.
     pub objects: usize,
 }
 
@@ -31,13 +31,13 @@ impl Default for Limits {
     }
 }
 
-/// How a text is read.
+/// Options of reading a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImportOptions {
-    /// Where reading stops.
+    /// The limits at which reading stops.
     pub limits: Limits,
-    /// Whether to keep what is dropped otherwise, since the engine does not read it: what is
-    /// secret, too.
+    /// Whether to keep the fields that the engine does not read, secrets included; otherwise they
+    /// are dropped.
     pub keep_all: bool,
 }
 

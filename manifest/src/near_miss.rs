@@ -10,8 +10,8 @@ pub(crate) const NODE_SPEC: &[&str] = &["taints", "unschedulable"];
 /// The fields of `v1.PodSpec` that eviction depends on.
 pub(crate) const POD_SPEC: &[&str] = &["nodeName", "tolerations", "terminationGracePeriodSeconds"];
 
-/// Warnings about fields of a node or a pod that are nearly one the engine reads. Which other
-/// fields Kubernetes has is not known here, so that a field which resembles none is let pass.
+/// Warnings about fields of a node or a pod whose names are close to a field that the engine reads.
+/// The other fields of Kubernetes are not known here, so a field that resembles none passes.
 pub(crate) fn of_fields(object: &Spanned<'_>, spec: &[&str]) -> Vec<Problem> {
     let mut problems = Vec::new();
     check(Some(object), "", OBJECT, &mut problems);
@@ -33,10 +33,10 @@ fn check(node: Option<&Spanned<'_>>, path: &str, known: &[&str], problems: &mut 
     }
 }
 
-/// A warning about an object that is nearly a node or a pod.
+/// A warning about an object whose type is close to `Node` or `Pod`.
 pub(crate) fn of_type(object: &Spanned<'_>, api_version: &str, kind: &str) -> Option<Problem> {
     let meant = did_you_mean(kind, &["Node", "Pod"])?;
-    // Other groups may have such a kind: `Node` of `longhorn.io/v1beta2`.
+    // Other groups may have a kind of that name: `Node` of `longhorn.io/v1beta2`.
     let group = api_version.split_once('/').map_or("", |(group, _)| group);
     if group.contains('.') && !group.ends_with("k8s.io") {
         return None;

@@ -1,7 +1,7 @@
-//! What does not enter a simulation: whatever is not in the table of fields that the engine reads.
+//! Redaction of values: drops everything that is not in the table of fields that the engine reads.
 //!
-//! Texts are reduced while they are decoded; here is what reduces values: the edits of a session,
-//! lines of the console, links, and work that was stored before there was that table.
+//! Texts are reduced while they are decoded. This module reduces values: the edits of a session,
+//! lines of the console, links, and work that was stored before the table existed.
 
 mod dropped;
 
@@ -21,19 +21,19 @@ use crate::fields::{COMMAND, Rule, SCENARIO, Use};
 /// The annotation in which `kubectl apply` remembers what it applied: a copy of the object.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// Which of the fields that enter stay.
+/// The fields that stay, among those that enter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// All of them.
+    /// All fields that enter.
     Shown,
-    /// Those that a run depends on: not what `kubectl` alone prints.
+    /// Fields that a run depends on, without those that only `kubectl` prints.
     Run,
 }
 
-/// Takes out of a scenario what [`read_scenario`](crate::read_scenario) would have dropped.
+/// Removes from a scenario what [`read_scenario`](crate::read_scenario) would have dropped.
 ///
 /// # Errors
-/// A part of the scenario has no JSON form, which nothing that was read has.
+/// A part of the scenario has no JSON form; parts that were read always have one.
 pub fn redact_scenario(scenario: &mut Scenario, extent: Extent) -> Result<Dropped, String> {
     let mut redactor = Redactor::new(extent);
     let objects = &mut scenario.objects;
@@ -64,12 +64,13 @@ pub fn redact_scenario(scenario: &mut Scenario, extent: Extent) -> Result<Droppe
     Ok(redactor.dropped)
 }
 
-/// Drops from commands, such as the edits of a session, what an import would have dropped from the
-/// objects in them. What `kubectl apply` of the console remembers of objects that it was given
-/// is reduced in the same way, and stays.
+/// Removes from commands, such as the edits of a session, what an import would have dropped from
+/// the objects in them. The copies in which the console's `kubectl apply` remembers an object are
+/// reduced likewise, and stay.
 ///
 /// # Errors
-/// A command has no JSON form, which none that was read has. Those before it are cleaned.
+/// A command has no JSON form; commands that were read always have one. The commands before it are
+/// cleaned.
 pub fn redact_commands<'c>(
     commands: impl IntoIterator<Item = &'c mut Command>,
 ) -> Result<Dropped, String> {
@@ -80,8 +81,9 @@ pub fn redact_commands<'c>(
     Ok(redactor.dropped)
 }
 
-/// The same of a command of the console, and tells what that is. What the object has already, as
-/// `live` would write it, stays: it was imported with everything, or the engine has written it.
+/// Redacts a command of the console like [`redact_commands`], and returns what was dropped. Fields
+/// that the object already has, as `live` would write it, stay: they were imported with everything,
+/// or the engine has written them.
 ///
 /// # Errors
 /// The command has no JSON form.
@@ -94,10 +96,10 @@ pub fn redact_console_command(
     Ok(redactor.dropped)
 }
 
-/// Takes out of values what does not enter.
+/// Removes from values the fields that do not enter.
 struct Redactor {
     extent: Extent,
-    /// Whether copies that `kubectl apply` made stay.
+    /// Whether the copies made by `kubectl apply` stay.
     keep_copies: bool,
     dropped: Dropped,
 }
@@ -204,7 +206,7 @@ impl Redactor {
         });
     }
 
-    /// Whether this is a copy that `kubectl apply` made, which is then reduced as well.
+    /// Whether this is a copy made by `kubectl apply`; if so, it is reduced as well.
     fn is_copy(&mut self, key: &str, value: &mut Json) -> bool {
         let text = value.as_str().filter(|_| self.keep_copies && key == LAST_APPLIED);
         let Some(Ok(mut copy)) = text.map(serde_json::from_str::<Json>) else { return false };
@@ -220,7 +222,8 @@ impl Redactor {
     }
 }
 
-/// A name of an image without user, password and query: all that is not where it is.
+/// The name of an image without scheme, user, password and query: only the parts that tell where it
+/// is.
 pub(crate) fn without_credentials(image: &str) -> Cow<'_, str> {
     let is_digest = |text: &str| {
         let digits = text.split_once(':').map_or("", |(_, digits)| digits);
@@ -241,7 +244,7 @@ pub(crate) fn without_credentials(image: &str) -> Cow<'_, str> {
     }
 }
 
-/// The newest of the times that were seen.
+/// The newest time seen so far.
 #[derive(Debug, Default)]
 pub(crate) struct Newest {
     pub(crate) time: Option<Time>,
@@ -250,7 +253,7 @@ pub(crate) struct Newest {
 
 impl Newest {
     pub(crate) fn see(&mut self, text: &str) {
-        // Most times are older than the newest.
+        // Most times are older than the newest, so compare seconds before parsing.
         let seconds = |text: &str| text.get(..19).unwrap_or("").to_owned();
         if text.ends_with('Z') && !self.text.is_empty() && text.get(..19) < Some(&*self.text) {
             return;
@@ -262,7 +265,7 @@ impl Newest {
         }
     }
 
-    /// The newer of two.
+    /// Takes over the newer of the two times.
     pub(crate) fn merge(&mut self, other: Self) {
         if other.time > self.time {
             *self = other;
@@ -275,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn credentials_go_and_the_image_stays() {
+    fn only_credentials_are_removed_from_an_image_name() {
         let digest = format!("nginx@sha256:{}", "0f".repeat(32));
         for (image, clean) in [
             ("nginx", "nginx"),

@@ -1,4 +1,4 @@
-//! What became of each object of a text.
+//! The outcome of reading each object of a text.
 
 use std::fmt;
 
@@ -6,56 +6,56 @@ use serde::Serialize;
 
 use crate::redact::Dropped;
 
-/// What became of one object of a text.
+/// The outcome of reading one object of a text.
 ///
-/// It prints as a sentence: `Pod default/web-1 (line 12): read; namespace default assumed; dropped:
-/// 2 env values`.
+/// Printed as a sentence:
+/// `Pod default/web-1 (line 12): read; namespace default assumed; dropped: 2 fields`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectReport {
-    /// Its `kind`; empty if it has none.
+    /// The object's `kind`; empty if it has none.
     pub kind: String,
-    /// Its namespace; empty if it has none.
+    /// The object's namespace; empty if it has none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub namespace: String,
-    /// Its name; empty if it has none.
+    /// The object's name; empty if it has none.
     pub name: String,
-    /// The line on which it begins, counted from 1.
+    /// The line on which the object begins, counted from 1.
     pub line: u32,
-    /// The column at which it begins, counted from 1, in characters.
+    /// The column at which the object begins, counted from 1, in characters.
     pub column: u32,
-    /// What became of it.
+    /// The outcome.
     pub outcome: ObjectOutcome,
-    /// What it did not say.
+    /// Values that the object did not state and that were assumed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumed: Vec<Assumption>,
-    /// What of it was dropped.
+    /// Counts of what was dropped from the object.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dropped: Option<Box<Dropped>>,
 }
 
-/// What became of an object.
+/// The outcome of reading an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ObjectOutcome {
-    /// It takes part in the simulation.
+    /// The object takes part in the simulation.
     Read,
-    /// The engine does not use objects of its kind; it is kept for export.
+    /// The engine does not use objects of this kind; the object is kept for export.
     Kept,
-    /// It is left out, since something about it is wrong: a diagnostic says what.
+    /// The object is left out because of an error; a diagnostic says which.
     LeftOut,
 }
 
-/// Something that an object did not say.
+/// An assumption for something that an object did not state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Assumption {
-    /// Its namespace: `default`.
+    /// The namespace `default`.
     Namespace,
-    /// Its `apiVersion` and `kind`, which the list around it says.
+    /// `apiVersion` and `kind` of an element, taken from the list around it.
     Kind,
-    /// The workload that it names as its controller is not in the text. The simulation infers one
-    /// from its pods, for example `replicaset/default/web-7d4b9c6f5d`.
+    /// A controller that an object names and that is not in the text. The simulation infers it from
+    /// its pods, for example `replicaset/default/web-7d4b9c6f5d`.
     Owner(String),
 }
 

@@ -1,7 +1,7 @@
-//! What an unquoted scalar means, as `kubectl` reads it.
+//! The meaning of unquoted scalars, as `kubectl` reads them.
 //!
 //! Mirrors `resolve` of `sigs.k8s.io/yaml/goyaml.v2`, which follows YAML 1.1: `yes`, `on` and `y`
-//! are booleans, `0644` is octal. JSON's literals are the same in it.
+//! are booleans, `0644` is octal. JSON's literals mean the same there.
 
 /// The meaning of an unquoted scalar.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -9,15 +9,15 @@ pub(crate) enum Scalar {
     Null,
     Bool(bool),
     Int(i64),
-    /// Only what does not fit into `Int`.
+    /// A whole number too large for `Int`.
     Uint(u64),
-    /// Only what is not a whole number of moderate size: `kubectl` sends `300.0` as `300`.
+    /// A fraction or a very large number; `kubectl` sends `300.0` as `300`, an `Int`.
     Float(f64),
-    /// The text itself.
+    /// A string: the text itself.
     Str,
 }
 
-/// Says what the unquoted scalar `text` means.
+/// The meaning of the unquoted scalar `text`.
 pub(crate) fn resolve(text: &str) -> Scalar {
     match text.as_bytes().first() {
         None => Scalar::Null,
@@ -86,7 +86,7 @@ fn int(text: &str) -> Option<Scalar> {
     } else {
         (10, digits)
     };
-    // `from_str_radix` would take another sign.
+    // `from_str_radix` would accept a second sign.
     if !digits.as_bytes().first()?.is_ascii_alphanumeric() {
         return None;
     }
@@ -109,9 +109,9 @@ fn float(text: &str) -> Scalar {
     Scalar::Float(value)
 }
 
-/// A number of YAML in the grammar of JSON: `.5` is `0.5`, `+08.` is `8.0`.
+/// Rewrites a number of YAML in the grammar of JSON: `.5` as `0.5`, `+08.` as `8.0`.
 ///
-/// The standard library reads those as they are, but brings tables of 10 KB, which the page would
+/// The standard library reads such numbers directly, but brings tables of 10 KB that the page would
 /// have to load. Numbers of more than 15 digits may lose the last one here.
 fn as_json(text: &str) -> Option<String> {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scalars_mean_what_kubectl_reads() {
+    fn scalars_resolve_as_in_kubectl() {
         for (text, meaning) in [
             ("", Scalar::Null),
             ("~", Scalar::Null),

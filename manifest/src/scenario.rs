@@ -24,24 +24,24 @@ use crate::source;
 use crate::storage;
 use crate::tree::{Place, Sink, Spanned, Split, Value};
 
-/// What a scenario file holds.
+/// The contents of a scenario file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScenarioFile {
-    /// The scenario, unless there was an error. The objects of other files are in it, and its
+    /// The scenario, unless there was an error. It contains the objects of other files, and its
     /// `objects.files` is empty.
     pub scenario: Option<Scenario>,
     /// Errors and warnings, in the order of the text; those of other files come last.
     pub diagnostics: Vec<Diagnostic>,
-    /// What was dropped of the objects in it and of those of other files.
+    /// Counts of what was dropped from its objects and from those of other files.
     pub dropped: Dropped,
     file: String,
-    /// Where the parts begin that can turn out to be wrong later.
+    /// Positions of the parts that may turn out wrong when the scenario runs.
     positions: Vec<(String, Position)>,
 }
 
 impl ScenarioFile {
-    /// An error about a part of the scenario that shows only when it runs: `path` is that of a
-    /// `ScenarioError`, or `expect[2]` for an expectation that was not met.
+    /// An error about a part of the scenario that shows only when it runs: `path` comes from a
+    /// `ScenarioError`, or is `expect[2]` for an unmet expectation.
     #[must_use]
     pub fn error(&self, path: &str, message: impl Into<String>) -> Diagnostic {
         let known = self.positions.iter().find(|(part, _)| part == path);
@@ -50,18 +50,19 @@ impl ScenarioFile {
     }
 }
 
-/// Whether a text is a scenario file rather than a manifest, as far as can be told at a glance.
+/// Whether a text looks like a scenario file rather than a manifest. A look at its lines decides;
+/// nothing is parsed.
 #[must_use]
 pub fn is_scenario(text: &str) -> bool {
     at_once(is_scenario_in_slices(text))
 }
 
-/// The same in slices: it pauses after each part of a long text.
+/// [`is_scenario`] in slices: it pauses after each part of a long text.
 pub async fn is_scenario_in_slices(text: &str) -> bool {
     const PART: usize = 1 << 20;
     let mut rest = text;
     while !rest.is_empty() {
-        // Whole lines.
+        // A part ends with a whole line.
         let least = rest.floor_char_boundary(PART);
         let line = rest.get(least..).and_then(|rest| rest.find('\n'));
         let end = line.map_or(rest.len(), |line| least + line + 1);
@@ -77,7 +78,7 @@ pub async fn is_scenario_in_slices(text: &str) -> bool {
 
 fn says_scenario(text: &str) -> bool {
     let may_say = |text: &str| ["taintlab/", "Scenario"].iter().any(|word| text.contains(word));
-    // A large cluster has millions of lines, none of which is looked at twice.
+    // A large cluster has millions of lines; looking for the words first passes over them quickly.
     may_say(text)
         && text.lines().filter(|line| may_say(line)).any(|line| {
             let line = line.trim().trim_end_matches(',').replace(['"', '\'', ' '], "");
@@ -87,12 +88,12 @@ fn says_scenario(text: &str) -> bool {
 
 /// Reads a scenario from YAML or JSON.
 ///
-/// `load` gives the text of another file that `objects.files` names, or says why there is none.
+/// `load` returns the text of another file that `objects.files` names, or the reason why it cannot.
 ///
-/// All errors are found in one go: in the syntax, in the fields, and what the API server would say
-/// about the objects under the release and the feature gates of the scenario.
+/// All errors are reported in one go: in the syntax, in the fields, and those of the API server
+/// about the objects, under the release and the feature gates of the scenario.
 ///
-/// What the engine does not read is dropped from its objects, and from those in its steps, as
+/// Fields that the engine does not read are dropped from the objects and from those in steps, as
 /// [`import`](crate::import()) does, unless [`ImportOptions::keep_all`] says otherwise.
 pub fn read_scenario(
     text: &str,
@@ -103,7 +104,7 @@ pub fn read_scenario(
     at_once(read_scenario_in_slices(text, file, options, load))
 }
 
-/// The same in slices: it pauses again and again.
+/// [`read_scenario`] in slices: it pauses regularly.
 pub async fn read_scenario_in_slices(
     text: &str,
     file: &str,
@@ -153,8 +154,7 @@ pub async fn read_scenario_in_slices(
     read
 }
 
-/// The object of a scenario that a field path leads into, about which there is an error or a
-/// warning.
+/// The object of a scenario that the field path of an error or a warning leads into.
 fn object_at(tree: &Spanned<'_>, path: &str, left_out: bool) -> Option<DiagnosedObject> {
     let (list, rest) = path.strip_prefix("objects.")?.split_once('[')?;
     let (index, _) = rest.split_once(']')?;
@@ -178,11 +178,11 @@ fn object_at(tree: &Spanned<'_>, path: &str, left_out: bool) -> Option<Diagnosed
 }
 
 /// Reads a value of any type that has a YAML or JSON form, such as an argument of a program.
-/// Nothing but its form is checked; [`crate::to_yaml`] writes it. A field without effect that is
-/// nearly another is an error, as there is nobody to warn.
+/// Nothing but its form is checked; [`crate::to_yaml`] writes it. An unknown field whose name is
+/// close to a known one is an error, since there is nobody to warn.
 ///
 /// # Errors
-/// What is wrong with the text, by line and column.
+/// The errors in the text, by line and column.
 pub fn read_value<T: serde::de::DeserializeOwned>(
     text: &str,
     file: &str,
@@ -200,11 +200,11 @@ pub fn read_value<T: serde::de::DeserializeOwned>(
     value_of(document, problems, file)
 }
 
-/// The same of a value in another form than text, such as an object of another language; what is
-/// wrong has a path, but no line and column.
+/// Reads a value in another form than text, such as an object of another language, as
+/// [`read_value`] does. Its errors have a path, but no line and column.
 ///
 /// # Errors
-/// What is wrong with the value, by field.
+/// The errors in the value, by field.
 pub fn read_from<'de, T: serde::de::DeserializeOwned>(
     value: impl serde::Deserializer<'de>,
     limits: &Limits,
@@ -215,7 +215,7 @@ pub fn read_from<'de, T: serde::de::DeserializeOwned>(
     }
 }
 
-/// The value of a document with which this is wrong already.
+/// The value of a document, or its errors together with those in `problems`.
 fn value_of<T: serde::de::DeserializeOwned>(
     document: Option<Spanned<'_>>,
     problems: Vec<Problem>,
@@ -238,10 +238,10 @@ fn value_of<T: serde::de::DeserializeOwned>(
     }
 }
 
-/// Writes a scenario as YAML, so that [`read_scenario`] gives the same one.
+/// Writes a scenario as YAML from which [`read_scenario`] reads an equal one.
 #[must_use]
 pub fn write_scenario(scenario: &Scenario) -> String {
-    // Every map in a scenario has strings as keys, so that there is a JSON form.
+    // Every map in a scenario has strings as keys, so its JSON form exists.
     to_yaml(scenario).unwrap_or_default()
 }
 
@@ -260,7 +260,7 @@ impl<'t> Sink<'t> for Documents<'t> {
     }
 
     fn problem(&mut self, problem: Problem) -> bool {
-        // With an error nothing of a scenario is taken, not only the rest of a document.
+        // An error rejects the whole scenario, not only the rest of a document.
         self.problems.push(Problem { consequence: None, ..problem });
         true
     }
@@ -272,7 +272,7 @@ impl source::Reader for Documents<'_> {
     }
 }
 
-/// The parts that a configuration can be wrong in.
+/// The parts of a scenario that can make its configuration invalid.
 const CONFIG: [&str; 4] = [
     "kubernetes.featureGates",
     "kubernetes.controllerManagerFlags",
@@ -280,7 +280,7 @@ const CONFIG: [&str; 4] = [
     "kubernetes.apiServerFlags",
 ];
 
-/// Where the parts begin that a `ScenarioError` or an expectation can be about.
+/// The positions of the parts that a `ScenarioError` or an expectation can be about.
 fn positions(tree: &Spanned<'_>) -> Vec<(String, Position)> {
     let mut positions = Vec::new();
     for list in ["steps", "expect"] {
@@ -302,7 +302,7 @@ fn positions(tree: &Spanned<'_>) -> Vec<(String, Position)> {
     positions
 }
 
-/// The scenario in a tree, and what was dropped of its objects.
+/// The scenario in a tree, and counts of what was dropped from its objects.
 fn decode_scenario(
     tree: &mut Spanned<'_>,
     keep_all: bool,
@@ -330,7 +330,7 @@ fn decode_scenario(
     scenario.map(|scenario| (scenario, findings.dropped))
 }
 
-/// Puts the objects of other files behind those of the scenario itself; returns what was dropped.
+/// Adds the objects of other files after the scenario's own; returns counts of what was dropped.
 fn load_files(
     scenario: &mut Scenario,
     tree: &Spanned<'_>,
@@ -361,7 +361,7 @@ fn load_files(
     dropped
 }
 
-/// Says what the API server would say, and which objects are there twice.
+/// Reports the errors that the API server would find, and objects that are defined twice.
 fn validate(scenario: &Scenario, tree: &Spanned<'_>, diagnostics: &mut Diagnostics<'_>) {
     let release = scenario.kubernetes.release.unwrap_or_default();
     let settings = scenario.kubernetes.feature_gates.iter();
@@ -387,7 +387,7 @@ fn validate(scenario: &Scenario, tree: &Spanned<'_>, diagnostics: &mut Diagnosti
             diagnostics.error(Problem::new(tree.locate(&path), error).at(path));
         }
     }
-    // Those that are given one by one are told below, with more about their place.
+    // Duplicates outside of groups are reported below, with more precise positions.
     for name in scenario.objects.duplicate_names().into_iter().filter(DuplicateName::is_of_group) {
         let path = name.second.clone();
         let problem = Problem::new(tree.locate(&path), name.to_string()).at(path);
@@ -423,8 +423,8 @@ fn validate(scenario: &Scenario, tree: &Spanned<'_>, diagnostics: &mut Diagnosti
     check_storage(tree, diagnostics);
 }
 
-/// Reports what of the volumes of a scenario the engine cannot read. What came from files was
-/// checked with them.
+/// Reports the volumes and other storage objects of a scenario that the engine cannot read. Those
+/// from files were checked with their files.
 fn check_storage(tree: &Spanned<'_>, diagnostics: &mut Diagnostics<'_>) {
     let others = tree.get("objects").and_then(|objects| objects.get("others"));
     let Some(Value::Seq(others)) = others.map(|others| &others.value) else { return };
@@ -437,7 +437,7 @@ fn check_storage(tree: &Spanned<'_>, diagnostics: &mut Diagnostics<'_>) {
     }
 }
 
-/// Reports the errors of the first node and the first pod of each group; the others are alike.
+/// Reports the errors of each group's first node and first pod; its other objects are alike.
 fn check_groups(
     scenario: &Scenario,
     options: &ValidationOptions,
@@ -460,7 +460,7 @@ fn check_groups(
     }
 }
 
-/// Reports the errors of objects, given with their names, and names that come twice.
+/// Reports errors of objects, which come with their names, and names that occur twice.
 fn check_objects(
     objects: impl Iterator<Item = (String, Vec<FieldError>)>,
     list: &str,
@@ -474,7 +474,7 @@ fn check_objects(
     };
     let mut seen = Names::new();
     for (index, (name, errors)) in objects.enumerate() {
-        // What comes after the scenario's own objects was read from files.
+        // Objects after the scenario's own were read from files.
         let path =
             if index < own { format!("{list}[{index}]") } else { "objects.files".to_owned() };
         let object = tree.nearest(&path);

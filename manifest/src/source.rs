@@ -1,4 +1,5 @@
-//! Detects what a text is: its encoding, its syntax, and what it is if it is no manifest.
+//! Detects the encoding and the syntax of a text, and recognises well-known texts that are no
+//! manifests.
 
 use std::borrow::Cow;
 
@@ -9,26 +10,25 @@ use crate::tree::{Sink, Split};
 #[cfg(feature = "yaml")]
 use crate::yaml;
 
-/// The command that prints what a simulation needs to know of a cluster.
+/// The command that prints everything a simulation needs to know about a cluster.
 ///
-/// With `leases` of the namespace `kube-node-lease` beside it, heartbeats go on to the second as
-/// they were.
+/// Add `leases` of the namespace `kube-node-lease`, and heartbeats continue at the exact second.
 pub const HOW_TO_GET_COMMAND: &str =
     "kubectl get nodes,pods,deploy,rs,sts,ds,jobs,pdb,pc,pvc,pv,sc -A -o yaml";
 
-/// How to get a manifest of a cluster.
+/// The help that tells how to get a manifest of a cluster.
 pub(crate) const HOW_TO_GET: &str =
     "take the output of `kubectl get nodes,pods,deploy,rs,sts,ds,jobs,pdb,pc,pvc,pv,sc -A -o yaml`";
 
-/// Texts up to this length that begin like JSON but are not are read as YAML, which allows
+/// The longest text, in bytes, that is tried as YAML if it begins like JSON but is not: YAML allows
 /// brackets too.
 const BRACKETED_YAML: usize = 1 << 20;
 
-/// Makes text of the bytes of a file: UTF-8, or UTF-16 with a byte order mark, which is what
-/// `kubectl … > file` writes in Windows PowerShell.
+/// Makes text of the bytes of a file: UTF-8, or UTF-16 with a byte order mark, as
+/// `kubectl … > file` writes it in Windows PowerShell.
 ///
 /// # Errors
-/// The bytes are no text; the diagnostic says where.
+/// The bytes are not text; the diagnostic says where.
 ///
 /// ```
 /// let bytes = b"\xff\xfek\0i\0n\0d\0";
@@ -57,7 +57,7 @@ pub fn text_from_bytes<'b>(bytes: &'b [u8], file: &str) -> Result<Cow<'b, str>, 
     text.map_err(|problem| Box::new(problem.into_diagnostic(Severity::Error, file)))
 }
 
-/// The place just after `text`.
+/// The position just after `text`.
 fn end_of(text: &str) -> Position {
     let last = text.rsplit('\n').next().unwrap_or("");
     let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX).saturating_add(1);
@@ -81,12 +81,12 @@ pub(crate) fn check(text: &str, limits: &Limits) -> Result<(), Problem> {
     Ok(())
 }
 
-/// A sink that knows whether the text was wrong.
+/// A sink that knows whether the text had an error.
 pub(crate) trait Reader {
     fn failed(&self) -> bool;
 }
 
-/// Reads a text in the syntax that it is in.
+/// Reads a text as JSON or YAML, whichever it is.
 pub(crate) async fn parse<'t, R: Reader + Sink<'t>>(
     text: &'t str,
     options: &ImportOptions,
@@ -104,7 +104,7 @@ pub(crate) async fn parse<'t, R: Reader + Sink<'t>>(
     if cfg!(feature = "yaml") && reader.failed() && text.len() <= BRACKETED_YAML {
         let mut second = new();
         parse_yaml(text, options, split, &mut second).await;
-        // The error of the syntax that was probably meant.
+        // Return the error of the syntax that was probably meant.
         let quoted_key = begin.trim_start_matches(['{', '[', ' ', '\n', '\r', '\t']);
         if !second.failed() || !quoted_key.starts_with(['"', '}', ']']) {
             return second;
@@ -129,7 +129,8 @@ async fn parse_yaml<'t>(_: &'t str, _: &ImportOptions, _: Split, sink: &mut dyn 
     sink.problem(Problem::new(Position::START, message).help("take the build that reads YAML"));
 }
 
-/// Says what a text is from which no object could be read, if it is something well known.
+/// Recognises a well-known text, such as a table of `kubectl get`, from which no object could be
+/// read.
 pub(crate) fn not_a_manifest(text: &str) -> Option<Problem> {
     let lines = || text.lines().map(str::trim_end).zip(1_u32..);
     let content = |line: &str| {
@@ -176,7 +177,7 @@ const KUBECTL_ERRORS: [&str; 7] = [
     "please enter username",
 ];
 
-/// Whether a line is the heading of a table: several words in capitals, wide apart.
+/// Whether a line is the heading of a table: three or more words, the first three in capitals.
 fn is_table(line: &str) -> bool {
     let columns: Vec<&str> = line.split_whitespace().collect();
     let capital = |word: &&str| word.chars().all(|c| c.is_ascii_uppercase() || "-()".contains(c));

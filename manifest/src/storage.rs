@@ -1,4 +1,4 @@
-//! Volumes, claims, classes and attachments: they are kept as they are, and the engine reads them.
+//! Volumes, claims, classes and attachments: kept unchanged, and read by the engine.
 
 use serde::de::DeserializeOwned;
 use taintlab_core::api::{PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeAttachment};
@@ -7,9 +7,9 @@ use crate::decode::{Entering, Findings, decode};
 use crate::diagnostic::Problem;
 use crate::tree::Spanned;
 
-/// What keeps the engine from reading an object of storage; nothing of an object of another kind.
+/// The errors that keep the engine from reading a storage object; none for objects of other kinds.
 pub(crate) fn problems(node: &Spanned<'_>, api_version: &str, kind: &str) -> Vec<Problem> {
-    // Another version of the group is one that the engine does not read.
+    // Only the group counts here, so that other versions of it are checked too.
     let group = api_version.split_once('/').map_or("", |(group, _)| group);
     match (group, kind) {
         ("", "PersistentVolume") => problems_of::<PersistentVolume>(node),

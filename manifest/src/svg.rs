@@ -1,4 +1,4 @@
-//! Lanes as a picture that stands alone: SVG without script.
+//! Lanes as a self-contained picture: SVG without script.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -6,41 +6,40 @@ use std::fmt::{self, Write as _};
 use taintlab_core::lanes::{Lane, LaneState, LaneSubject, Lanes, Segment};
 use taintlab_core::time::Timestamp;
 
-/// How a picture of lanes is made; see [`timeline_svg`].
+/// Options of a picture of lanes; see [`timeline_svg`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SvgOptions {
-    /// What the picture is called, for those who do not see it; `What becomes of each object`
-    /// unless given.
+    /// Title of the picture for people who do not see it; `What becomes of each object` if empty.
     pub title: String,
-    /// What its ids begin with. Two pictures in one page need different ones.
+    /// Prefix of its ids. Two pictures in one page need different ones.
     pub id: String,
-    /// A moment that is marked.
+    /// A moment to mark.
     pub at: Option<Timestamp>,
-    /// Whether it has no style sheet of its own: that of the page has the colours for the dark, and
-    /// the page may forbid styles inside. Attributes have the colours in the light.
+    /// Whether to leave out its own style sheet: the page's has the colours for the dark, and the
+    /// page may forbid styles inside. Attributes have the colours for the light.
     pub is_bare: bool,
 }
 
-/// Pixels from one lane to the next, and of a bar in it.
+/// Distance from one lane to the next, and height of a bar, in pixels.
 const PITCH: usize = 20;
 const BAR: usize = 15;
-/// Pixels above the first lane: the axis.
+/// Height of the axis above the first lane, in pixels.
 const AXIS: usize = 20;
-/// Per cent of the width for the names.
+/// Width of the names, in per cent.
 const NAMES: usize = 28;
-/// At most so many times on the axis, which have room at 360 pixels.
+/// Greatest number of times on the axis; they have room at 360 pixels.
 const MOST_TICKS: u64 = 5;
-/// How many nanoseconds a second has.
+/// Nanoseconds in a second.
 const SECOND: u64 = 1_000_000_000;
 
-/// Pixels that a letter takes at most; as many are left beside a label.
+/// Greatest width of a letter in pixels; a label has as much space beside it.
 const LETTER: u128 = 6;
-/// Widths of the picture in pixels. A label that fits into the narrow one stands in each, one that
-/// fits into the usual one only if there is as much room.
+/// Widths of the picture in pixels. A label that fits at the narrow width is always shown; one that
+/// fits only at the usual width is hidden below it.
 const NARROW: u128 = 320;
 const USUAL: u128 = 640;
 
-/// A colour: of what (a selector), which property, in the light and in the dark.
+/// A colour: selector, property, value in the light, value in the dark.
 struct Paint(&'static str, &'static str, &'static str, &'static str);
 
 const INK: Paint = Paint("text", "fill", "#17202b", "#e4e9f0");
@@ -50,7 +49,8 @@ const MARK: Paint = Paint(".at", "stroke", "#2257c4", "#7fabff");
 const TAINT: Paint = Paint(".t", "fill", "#bb2a3c", "#ff8490");
 const HATCH: Paint = Paint("path", "stroke", "#bb2a3c", "#ff8490");
 const GROUND: Paint = Paint(".b", "fill", "#fff", "#171c24");
-/// Of the states. A hatch besides, so that nobody needs to tell colours apart.
+/// Colours of the states. Some states are hatched as well, so that nobody needs to tell colours
+/// apart.
 const STATES: [Paint; 5] = [
     Paint(".n", "fill", "#eaeef3", "#2b3442"),
     Paint(".g", "fill", "#cfe8da", "#1d4a30"),
@@ -59,7 +59,7 @@ const STATES: [Paint; 5] = [
     Paint(".v", "fill", "#ddd3f6", "#3d3069"),
 ];
 
-/// As an attribute, which every reader of pictures knows and no policy forbids.
+/// Written as an attribute, which every viewer knows and no policy forbids.
 impl fmt::Display for Paint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, " {}=\"{}\"", self.1, self.2)
@@ -79,12 +79,12 @@ fn style() -> String {
     style
 }
 
-/// Draws lanes: a row for each zone that is not always `Normal`, each node, and under it the pods
-/// that were on it first.
+/// Draws lanes: a row for each zone that is not always `Normal`, for each node, and below it for
+/// each pod that was on it first.
 ///
-/// The picture is as wide as the place it stands in, at least 300 pixels; its text keeps its size.
-/// It follows `color-scheme` of the page, alone that of the system. What it shows stands in words
-/// in its `desc`.
+/// The picture is as wide as its place in the page, at least 300 pixels; its text keeps its size.
+/// Its colours follow the `color-scheme` of the page, or of the system if it stands alone. Its
+/// `desc` says in words what it shows.
 #[must_use]
 pub fn timeline_svg(lanes: &Lanes, options: &SvgOptions) -> String {
     let rows = rows_of(lanes);
@@ -128,7 +128,7 @@ pub fn timeline_svg(lanes: &Lanes, options: &SvgOptions) -> String {
             LaneSubject::Zone { .. } => format!(" class=\"m\"{QUIET}"),
         };
         let name = name_of(row);
-        // The end of a name tells pods apart: where there is no room, the beginning goes.
+        // The end of a name tells pods apart: if room is short, the beginning is cut off.
         let _ = write!(
             svg,
             "<text{class} x=\"98%\" y=\"{y}\" text-anchor=\"end\">{}</text>",
@@ -163,7 +163,7 @@ pub fn timeline_svg(lanes: &Lanes, options: &SvgOptions) -> String {
     svg
 }
 
-/// One segment: a box that cuts off what does not fit into it.
+/// Draws one segment: a box that cuts off its content.
 fn bar(svg: &mut String, lanes: &Lanes, scale: &Scale, segment: &Segment, y: usize, id: &str) {
     if segment.from >= scale.end {
         return;
@@ -192,14 +192,14 @@ fn bar(svg: &mut String, lanes: &Lanes, scale: &Scale, segment: &Segment, y: usi
         if let Some(class) = label(&text, part) {
             let _ = write!(svg, "<text{class} x=\"3\" y=\"11\">{text}</text>");
         }
-        // For whoever points at it, since a short one has no room for its words.
+        // Shown on hover, since a short segment has no room for its text.
         let _ = write!(svg, "<title>{text}, {} to {}</title>", segment.from, segment.to);
     }
     svg.push_str("</svg>");
 }
 
-/// The class of a label in a box that takes so many hundredths of a per cent; nothing if there is no
-/// room for it.
+/// The class of a label in a box whose width is `part` hundredths of a per cent; nothing if it has
+/// no room.
 fn label(text: &str, part: u64) -> Option<&'static str> {
     let fits = |width: u128| {
         let room = width * (100 - NAMES as u128) / 100 * u128::from(part) / 10_000;
@@ -221,7 +221,7 @@ pub(crate) const fn look(state: LaneState) -> (&'static str, bool) {
     }
 }
 
-/// How a lane is called.
+/// The name of a lane.
 pub(crate) fn name_of(lane: &Lane) -> String {
     match &lane.subject {
         LaneSubject::Pod { pod } if pod.namespace() == "default" => pod.name().to_owned(),
@@ -231,13 +231,13 @@ pub(crate) fn name_of(lane: &Lane) -> String {
     }
 }
 
-/// How far the axis goes, and how far its marks are apart.
+/// The length of the axis, and the distance between its marks.
 pub(crate) fn scale_of(lanes: &Lanes) -> (Timestamp, Timestamp) {
     let scale = Scale::of(lanes);
     (scale.end, Timestamp::from_secs(scale.step))
 }
 
-/// The lanes in the order in which they are drawn.
+/// The lanes in drawing order.
 pub(crate) fn rows_of(lanes: &Lanes) -> Vec<&Lane> {
     let calm = |segment: &Segment| matches!(segment.state, LaneState::Normal | LaneState::Initial);
     let mut zones = Vec::new();
@@ -263,14 +263,14 @@ pub(crate) fn rows_of(lanes: &Lanes) -> Vec<&Lane> {
     rows
 }
 
-/// What part of the width a moment is.
+/// The scale of the axis: its end, and the seconds between its marks.
 struct Scale {
     end: Timestamp,
     step: u64,
 }
 
 impl Scale {
-    /// From zero to a little after the last change, so that what is at the end can be seen.
+    /// Goes from zero to a little after the last change, so that the end can be seen.
     fn of(lanes: &Lanes) -> Self {
         let last = lanes.last_change().as_nanos().max(10 * SECOND);
         let end = last.saturating_add(last / 8);
@@ -282,12 +282,12 @@ impl Scale {
 
     fn ticks(&self) -> impl Iterator<Item = Timestamp> {
         let (step, end) = (self.step, self.end);
-        // Not so near to the end that its text would be cut off.
+        // The last mark is not so close to the end that its text would be cut off.
         let room = Timestamp::from_nanos(end.as_nanos() / 20 * 19);
         (0..).map(move |index| Timestamp::from_secs(index * step)).take_while(move |at| *at <= room)
     }
 
-    /// Per cent, with two places.
+    /// The place of a moment, in hundredths of a per cent of the width.
     fn part(&self, at: Timestamp) -> u64 {
         let at = u128::from(at.min(self.end).as_nanos());
         u64::try_from(at * 10_000 / u128::from(self.end.as_nanos().max(1))).unwrap_or(10_000)
@@ -297,14 +297,14 @@ impl Scale {
         percent(self.part(at))
     }
 
-    /// Hundredths of a per cent.
+    /// The width of a span, in hundredths of a per cent.
     fn width(&self, from: Timestamp, to: Timestamp) -> u64 {
-        // What is short is seen all the same.
+        // Even a short span stays visible.
         (self.part(to) - self.part(from)).max(20)
     }
 }
 
-/// A time without what is zero at its end: `2m`, `1h30m`.
+/// A time without trailing zeros: `2m`, `1h30m`.
 fn short(at: Timestamp) -> String {
     let text = at.to_string();
     let text = text.strip_suffix("m0s").map_or(text.clone(), |minutes| format!("{minutes}m"));
@@ -316,7 +316,7 @@ fn percent(hundredths: u64) -> String {
     format!("{}%", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// A text as it stands in XML, in an element or an attribute with double quotes.
+/// Escapes a text for XML, in an element or an attribute with double quotes.
 #[must_use]
 pub fn escape_xml(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -326,7 +326,7 @@ pub fn escape_xml(text: &str) -> String {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
-            // XML has no other control characters, nor these two.
+            // XML allows no other control characters, nor these two.
             '\t' | '\n' | '\r' => escaped.push(character),
             '\u{fffe}' | '\u{ffff}' => escaped.push(char::REPLACEMENT_CHARACTER),
             character if character.is_control() => escaped.push(char::REPLACEMENT_CHARACTER),

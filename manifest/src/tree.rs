@@ -5,23 +5,23 @@ use std::borrow::Cow;
 use crate::diagnostic::{Position, Problem};
 use crate::scalar::{Scalar, resolve};
 
-/// A value and where it begins.
+/// A value and the position where it begins.
 #[derive(Clone, Debug)]
 pub(crate) struct Spanned<'t> {
     pub(crate) value: Value<'t>,
     pub(crate) position: Position,
 }
 
-/// A value. Text is borrowed from the source where that is possible.
+/// A value. Its text is borrowed from the source where possible.
 #[derive(Clone, Debug)]
 pub(crate) enum Value<'t> {
-    /// An unquoted scalar as it is written; [`resolve`] says what it means.
+    /// An unquoted scalar as written; [`resolve`] gives its meaning.
     Plain(Cow<'t, str>),
     /// A string.
     Str(Cow<'t, str>),
     Seq(Vec<Spanned<'t>>),
     Map(Vec<Entry<'t>>),
-    /// A value that was reported as wrong and is left out from now on.
+    /// A value that is left out from now on: wrong and reported, or dropped.
     Removed,
 }
 
@@ -57,7 +57,7 @@ impl<'t> Spanned<'t> {
         matches!(&self.value, Value::Plain(text) if resolve(text) == Scalar::Null)
     }
 
-    /// What a copy of this tree costs: its nodes, and its text.
+    /// The cost of a copy of this tree: its nodes and its text.
     pub(crate) fn cost(&self) -> usize {
         let text = |text: &str| 1 + text.len() / 64;
         match &self.value {
@@ -71,7 +71,7 @@ impl<'t> Spanned<'t> {
         }
     }
 
-    /// The node at a field path such as `spec.taints[0].effect`, or the last one on the way there.
+    /// The node at a field path such as `spec.taints[0].effect`, or the last node on the way there.
     pub(crate) fn nearest(&self, path: &str) -> &Self {
         let mut node = self;
         for part in path.split('.').filter(|part| !part.is_empty()) {
@@ -97,13 +97,13 @@ impl<'t> Spanned<'t> {
         node
     }
 
-    /// Where [`nearest`](Self::nearest) begins.
+    /// The position of [`nearest`](Self::nearest).
     pub(crate) fn locate(&self, path: &str) -> Position {
         self.nearest(path).position
     }
 }
 
-/// Appends `key` to a field path, in brackets if it could be taken for more than one field.
+/// Appends `key` to a field path, in brackets if it could be read as several fields.
 pub(crate) fn push_key(path: &mut String, key: &str) {
     if key.is_empty() || key.contains(['.', '[', ']', ' ', ':']) {
         path.push('[');
@@ -124,20 +124,20 @@ pub(crate) fn push_index(path: &mut String, index: usize) {
     path.push(']');
 }
 
-/// Where in the text an object stood.
+/// The place of an object in its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// It is a whole document.
+    /// A whole document.
     Document,
-    /// It is an element of the `items` of a document.
+    /// An element of the `items` of a document.
     Item(usize),
-    /// It is an element of a document that is a list.
+    /// An element of a document that is a list.
     Element(usize),
-    /// It is an element of a list of the `objects` of a scenario.
+    /// An element of a list in the `objects` of a scenario.
     Of(List),
 }
 
-/// A list of the `objects` of a scenario that can be long.
+/// A list in the `objects` of a scenario that can be long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum List {
     Nodes,
@@ -146,7 +146,7 @@ pub(crate) enum List {
 }
 
 impl List {
-    /// The list of this name, if it can be long.
+    /// The long list of this name, if it is one.
     pub(crate) fn named(name: &str) -> Option<Self> {
         match name {
             "nodes" => Some(Self::Nodes),
@@ -157,10 +157,10 @@ impl List {
     }
 }
 
-/// Parts of a document that are given to the sink by themselves.
+/// The parts of a document that the sink gets one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Split {
-    /// None.
+    /// No parts: the sink gets whole documents.
     Nothing,
     /// The elements of a list, and those of `items`.
     Items,
@@ -179,12 +179,11 @@ impl Place {
     }
 }
 
-/// What takes the objects of a text, one by one, so that no more than one is in memory.
+/// Receives the objects of a text one by one, so that only one is in memory.
 pub(crate) trait Sink<'t> {
-    /// Takes an object together with what was wrong with it already; returns whether more is
-    /// wanted.
+    /// Takes an object together with the problems already found in it; returns whether to read on.
     fn object(&mut self, place: Place, node: Spanned<'t>, problems: Vec<Problem>) -> bool;
 
-    /// Takes an error of the text itself; returns whether more is wanted.
+    /// Takes an error of the text itself; returns whether to read on.
     fn problem(&mut self, problem: Problem) -> bool;
 }

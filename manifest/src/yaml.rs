@@ -11,16 +11,16 @@ use crate::limits::ImportOptions;
 use crate::scalar::{Scalar, resolve};
 use crate::tree::{Sink, Split, Value};
 
-/// What becomes of a text that is not read on.
+/// The consequence for a text that is not read to its end.
 const REST_OF_TEXT: &str = "the rest of the text is left out";
 
-/// How many documents with errors are read before the rest is given up.
+/// Documents with errors that are read before the rest of the text is given up.
 const MOST_BROKEN: usize = 20;
 
-/// After so many parts of a text it pauses.
+/// Pauses after each 500 parser events.
 const PACE: Pace = Pace::every(500);
 
-/// Reads all documents of `text`. After an error the next document is read.
+/// Reads all documents of `text`. After an error it goes on with the next document.
 pub(crate) async fn parse<'t>(
     text: &'t str,
     options: &ImportOptions,
@@ -55,7 +55,7 @@ pub(crate) async fn parse<'t>(
     builder.report(Problem::new(position, message).consequence(REST_OF_TEXT));
 }
 
-/// The text from the next `---` on, and how many lines lie before it. The search begins at `line`,
+/// The text from the next `---` on, and the number of lines before it. The search begins at `line`,
 /// but never finds the first line again.
 fn next_document(text: &str, line: u32) -> Option<(u32, &str)> {
     let mut offset = 0;
@@ -129,7 +129,7 @@ fn is_core(tag: &Tag, suffix: &str) -> bool {
     tag.is_yaml_core_schema() && tag.suffix == suffix
 }
 
-/// A lone `!`, which means: not resolved.
+/// Whether the tag is a lone `!`, which means: do not resolve.
 fn is_non_specific(tag: &Tag) -> bool {
     tag.handle.is_empty() && tag.suffix == "!" || tag.handle == "!" && tag.suffix.is_empty()
 }
@@ -168,7 +168,7 @@ fn scalar<'t>(
     if fits { Ok(Value::Plain(text)) } else { Err(unknown_tag(tag)) }
 }
 
-/// Adds help to what the parser says, for the mistakes that people make.
+/// Adds help to the parser's message, for mistakes that people often make.
 fn explain(problem: Problem, text: &str, mark: &Marker) -> Problem {
     let line = text.lines().nth(mark.line().saturating_sub(1)).unwrap_or("");
     let said = |words: &[&str]| words.iter().any(|word| problem.message.contains(word));

@@ -1,11 +1,11 @@
 //! Writes values as YAML text.
 //!
-//! Written here because of the weight: 2 KB in the page, where `serde_norway`, reader and writer,
-//! has 62 KB after brotli.
+//! This writer is made by hand for its size: 2 KB in the page, where `serde_norway`, reader and
+//! writer, has 62 KB after brotli.
 //!
-//! Every string that any reader of YAML 1.1 or 1.2 could take for something else is in double
-//! quotes. Mirrors the look of `kubectl get -o yaml`: two spaces, and lists as far to the left as
-//! their key.
+//! Every string that a reader of YAML 1.1 or 1.2 could take for something else is in double quotes.
+//! Mirrors the look of `kubectl get -o yaml`: two spaces, and lists indented no further than their
+//! key.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use crate::json_writer::write_number;
 use crate::scalar::{Scalar, resolve};
 
-/// Keys that come before all others, in this order, where people expect them so.
+/// Keys that come before all others, in this order, because people expect them first.
 const FIRST: [&str; 20] = [
     "apiVersion",
     "kind",
@@ -38,15 +38,16 @@ const FIRST: [&str; 20] = [
     "note",
 ];
 
-/// Longer keys must be marked as such; the limit is 1024 characters.
+/// Length in bytes above which a key is written with `? `; YAML's own limit is 1024 characters.
 const LONGEST_SIMPLE_KEY: usize = 512;
 
-/// For whom YAML is written.
+/// The reader for whom YAML is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// For people, and for every reader: some keys first, whatever could be misread in quotes.
+    /// For people and for every parser: some keys first, and quotes around whatever could be
+    /// misread.
     Plain,
-    /// As `kubectl` prints it: all keys in order, and the quotes of `sigs.k8s.io/yaml`.
+    /// As `kubectl` prints it: all keys in order, quoted as `sigs.k8s.io/yaml` does.
     Kubectl,
 }
 
@@ -62,7 +63,7 @@ pub(crate) fn write_document(out: &mut String, value: &Value, style: Style) {
     }
 }
 
-/// Writes `value` as an element of a list, after a `- `.
+/// Writes `value` as an element of a list, including its `- `.
 pub(crate) fn write_element(out: &mut String, value: &Value, indent: usize, style: Style) {
     out.push_str("- ");
     match value {
@@ -139,13 +140,13 @@ fn write_scalar(out: &mut String, value: &Value, indent: usize, style: Style) {
         Value::Number(number) => write_number(out, number),
         Value::String(text) if is_literal(text) => write_literal(out, text, indent),
         Value::String(text) => write_text(out, text, style),
-        // Only the empty ones come here.
+        // Only empty ones get here.
         Value::Array(_) => out.push_str("[]"),
         Value::Object(_) => out.push_str("{}"),
     }
 }
 
-/// Writes a text, in quotes where it needs them.
+/// Writes a text, in quotes if necessary.
 fn write_text(out: &mut String, text: &str, style: Style) {
     if is_plain(text) {
         out.push_str(text);
@@ -162,7 +163,7 @@ fn write_text(out: &mut String, text: &str, style: Style) {
     }
 }
 
-/// Whether a text that is no number needs no quotes. Mirrors `yaml_emitter_analyze_scalar`.
+/// Whether a text that is not a number needs no quotes. Mirrors `yaml_emitter_analyze_scalar`.
 fn is_plain_to_kubectl(text: &str) -> bool {
     let begins_plainly = match text.as_bytes() {
         [b'-' | b'?' | b':', next, ..] => *next != b' ',
@@ -178,13 +179,14 @@ fn is_plain_to_kubectl(text: &str) -> bool {
         && text.chars().all(is_printable)
 }
 
-/// Dates (`2020-01-01`), times (`12:30`) and numbers in scientific notation without a point.
+/// Whether the text looks like a date (`2020-01-01`), a time (`12:30`) or a number in scientific
+/// notation without a point.
 fn is_like_a_number(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_digit())
         && text.bytes().all(|b| b.is_ascii_digit() || b"-:+_eE.TZ".contains(&b))
 }
 
-/// Whether a text means itself without quotes, to every reader.
+/// Whether every reader takes the unquoted text for this string.
 fn is_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
     let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else { return false };
@@ -200,7 +202,7 @@ fn is_plain(text: &str) -> bool {
         && resolve(text) == Scalar::Str
 }
 
-/// Whether a text of several lines can be written as it is, after a `|`.
+/// Whether a text of several lines can be written as a block after `|`.
 fn is_literal(text: &str) -> bool {
     let line_is_fine = |line: &str| {
         !line.ends_with(' ') && line.chars().all(|c| is_printable(c) && c != '\t' && c != '\r')
@@ -243,7 +245,7 @@ pub(crate) fn write_quoted(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Whether YAML allows a character as it is and no reader takes it for the end of a line.
+/// Whether YAML allows a character unescaped and no reader takes it for a line break.
 fn is_printable(c: char) -> bool {
     !c.is_control() && !matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }

@@ -1,7 +1,7 @@
 //! A tree as a `serde` deserializer.
 //!
-//! What is generic here is compiled once for every type that is decoded, so that as little as
-//! possible is: the size of the page depends on it.
+//! Generic code is compiled once for every decoded type, so as little as possible is generic here:
+//! the size of the page depends on it.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -15,7 +15,7 @@ use crate::redact::{Dropped, Newest, without_credentials};
 use crate::scalar::{Scalar, resolve};
 use crate::tree::{Entry, Spanned, Value};
 
-/// The way from an object to a node, as the numbers of its children.
+/// The path from an object to a node, as the indexes of its children.
 #[derive(Clone, Copy)]
 pub(super) enum Path<'p> {
     Root,
@@ -35,21 +35,21 @@ impl Path<'_> {
     }
 }
 
-/// A field that no type asked for.
+/// A field that does not exist in its object.
 #[derive(Debug)]
 pub(super) struct Ignored {
     pub(super) path: Vec<usize>,
-    /// The fields there are.
+    /// The fields that exist.
     pub(super) known: &'static [&'static str],
 }
 
-/// What is noticed while an object is decoded.
+/// Observations made while an object is decoded.
 #[derive(Debug, Default)]
 pub(super) struct Context {
     pub(super) ignored: RefCell<Vec<Ignored>>,
     pub(super) dropped: RefCell<Dropped>,
     pub(super) newest: RefCell<Newest>,
-    /// Whether fields that do not enter stay all the same.
+    /// Whether fields that do not enter stay as well.
     pub(super) keep_all: bool,
 }
 
@@ -58,9 +58,9 @@ pub(super) struct Decoder<'n, 't, 'p> {
     pub(super) node: &'n Spanned<'t>,
     pub(super) path: Path<'p>,
     pub(super) context: &'p Context,
-    /// The fields that the object around this node has.
+    /// The fields of the object around this node; empty if they are not all known.
     pub(super) known: &'static [&'static str],
-    /// What of this node enters.
+    /// The rule that says which part of this node enters.
     pub(super) rule: Rule,
 }
 
@@ -70,13 +70,13 @@ impl<'n, 't> Decoder<'n, 't, '_> {
         Decoder { node, path, context: self.context, known: &[], rule: self.rule }
     }
 
-    /// Adds to an error where it happened, unless that is known already.
+    /// Adds the place to an error that has none yet.
     #[cold]
     pub(super) fn locate(&self, error: DecodeError) -> DecodeError {
         error.locate(Some(self.node), self.node.position, self.path)
     }
 
-    /// Adds to an error that it is about the key of an entry.
+    /// Adds the key of an entry as the place of an error.
     #[cold]
     fn locate_key(&self, error: DecodeError, index: usize) -> DecodeError {
         match self.entries().and_then(|entries| entries.get(index)) {
@@ -120,7 +120,7 @@ impl<'n, 't> Decoder<'n, 't, '_> {
         Rule::of_kind(text("apiVersion"), text("kind"))
     }
 
-    /// Notes a text that enters, and takes out of it what does not.
+    /// Notes a text that enters, without its credentials if it names an image.
     fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match self.rule {
             Rule::Time => self.context.newest.borrow_mut().see(text),
@@ -143,7 +143,7 @@ impl<'n, 't> Decoder<'n, 't, '_> {
     }
 }
 
-/// Something else than `expected` was found. What it is, is added with the place.
+/// The error that something other than `expected` was found; the place adds what it was.
 #[cold]
 fn mismatch(expected: &dyn de::Expected) -> DecodeError {
     DecodeError::mismatch(expected)
@@ -222,7 +222,7 @@ impl<'de> de::Deserializer<'de> for &Decoder<'_, '_, '_> {
         }
     }
 
-    /// What nobody asked for is a mistake in an object whose fields are all known.
+    /// A field that no type asks for is a mistake if all fields of its object are known.
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
         if !self.known.is_empty() {
             self.ignore();
@@ -273,7 +273,7 @@ struct Items<'n, 't, 'p> {
 }
 
 impl<'n, 't, 'p> Items<'n, 't, 'p> {
-    /// The next element that is there.
+    /// The next element that was not removed.
     #[inline(never)]
     fn next(&mut self) -> Option<Decoder<'n, 't, 'p>> {
         loop {
@@ -310,10 +310,10 @@ struct Entries<'n, 't, 'p> {
     around: &'p Decoder<'n, 't, 'p>,
     entries: &'n [Entry<'t>],
     known: &'static [&'static str],
-    /// Whether entries that are `null` are there; in Kubernetes' objects they mean nothing.
+    /// Whether entries that are `null` are kept; in objects of Kubernetes they mean nothing.
     keep_nulls: bool,
     index: usize,
-    /// What of them enters, and of the present one.
+    /// The rule of all entries; `present` is that of the current entry.
     rule: Rule,
     present: Rule,
 }
@@ -329,7 +329,7 @@ impl<'n, 't, 'p> Entries<'n, 't, 'p> {
         Self { around, entries, known, keep_nulls, index: 0, rule, present: rule }
     }
 
-    /// The key of the next entry that is there.
+    /// The key of the next entry that enters.
     #[inline(never)]
     fn next_key(&mut self) -> Option<StrDeserializer<'n, DecodeError>> {
         loop {
@@ -345,7 +345,7 @@ impl<'n, 't, 'p> Entries<'n, 't, 'p> {
                         self.index += 1;
                         continue;
                     }
-                    // A type that is known in full has no such field.
+                    // A type whose fields are all known has no such field.
                     None => {
                         let decoder = self.around.child(self.index, value);
                         Decoder { known: self.known, ..decoder }.ignore();
@@ -359,7 +359,7 @@ impl<'n, 't, 'p> Entries<'n, 't, 'p> {
         }
     }
 
-    /// The value of that key.
+    /// The value of the key returned last.
     #[inline(never)]
     fn next_value(&mut self) -> Result<Decoder<'n, 't, 'p>, DecodeError> {
         match self.entries.get(self.index) {
@@ -396,11 +396,11 @@ impl<'de> de::MapAccess<'de> for Entries<'_, '_, '_> {
     }
 }
 
-/// A value that is one of several: `name`, or `name: value`.
+/// An enum value: `name`, or `name: value`.
 struct Variant<'n, 't, 'p> {
     around: &'p Decoder<'n, 't, 'p>,
     name: &'n str,
-    /// Which entry of the mapping around it, and what it holds; none for `name` alone.
+    /// The entry in the mapping around it, by index, and its value; none for `name` alone.
     content: Option<(usize, &'n Spanned<'t>)>,
 }
 

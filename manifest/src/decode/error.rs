@@ -1,4 +1,4 @@
-//! One error while decoding.
+//! An error of decoding.
 
 use std::fmt;
 
@@ -11,9 +11,9 @@ use crate::tree::{Spanned, Value};
 use super::deserializer::Path;
 use super::{field_help, field_path};
 
-/// An error, at first without a place, which the decoder around it adds.
+/// An error that starts without a place, which the surrounding decoder adds.
 ///
-/// Boxed, since it is part of the result of every function that decodes.
+/// Boxed, since every decoding function returns one in its result.
 #[derive(Debug)]
 pub(crate) struct DecodeError(Box<Inner>);
 
@@ -21,15 +21,15 @@ pub(crate) struct DecodeError(Box<Inner>);
 struct Inner {
     message: String,
     help: Option<String>,
-    /// What was expected, when something else was found.
+    /// Description of the expected value, if something else was found.
     expected: Option<String>,
     position: Option<Position>,
-    /// The node to take out.
+    /// Path of the node to remove.
     path: Vec<usize>,
     mistake: Mistake,
 }
 
-/// What kind of error.
+/// Kind of error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mistake {
     UnknownField,
@@ -43,14 +43,15 @@ impl DecodeError {
         Self(Box::new(Inner { message, help, expected, position, path, mistake }))
     }
 
-    /// Something else than `expected` was found; what, is added with the place.
+    /// The error that something other than `expected` was found; [`locate`](Self::locate) adds what
+    /// it was.
     pub(super) fn mismatch(expected: &dyn Expected) -> Self {
         let mut error = Self::new(String::new(), None, Mistake::Other);
         error.0.expected = Some(plain_words(&expected.to_string()));
         error
     }
 
-    /// Adds the place, unless it has one: the value of a node, or a key.
+    /// Adds the place, that of a node's value or of a key, unless the error has one.
     #[cold]
     pub(super) fn locate(
         mut self,
@@ -70,7 +71,7 @@ impl DecodeError {
         self
     }
 
-    /// The node to take out.
+    /// Path of the node to remove.
     pub(super) fn path(&self) -> &[usize] {
         &self.0.path
     }
@@ -91,7 +92,7 @@ impl DecodeError {
     }
 }
 
-/// What serde calls something, in words for people who write YAML.
+/// Serde's name for a type, in words for people who write YAML.
 fn plain_words(expected: &str) -> String {
     match expected {
         "a map" => "a mapping (`key: value`)".into(),
@@ -140,7 +141,7 @@ fn shorten(text: &str) -> String {
     }
 }
 
-/// What to write instead of a scalar.
+/// A proposal of a valid scalar.
 fn scalar_help(node: &Spanned<'_>, expected: &str) -> Option<String> {
     let wants_integer = expected.starts_with("an integer");
     match &node.value {

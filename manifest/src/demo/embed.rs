@@ -1,4 +1,4 @@
-//! A demo in the forms in which it can stand on somebody's page.
+//! A demo in the forms that fit on an author's page.
 
 use serde::Serialize;
 use taintlab_core::time::Timestamp;
@@ -7,13 +7,14 @@ use super::html::escape;
 use super::{Demo, DemoOptions, rounded};
 use crate::svg::rows_of;
 
-/// Pixels of a frame besides its lanes, and of a lane: until the demo in it says its own height.
+/// Height of a frame without its lanes, and of a lane, in pixels: used until the demo in the frame
+/// reports its height.
 const AROUND: usize = 420;
 const LANE: usize = 20;
 
-/// A link of more characters is cut off by some of the places that one pastes it into.
+/// Links with more characters are cut off in some of the places where people paste them.
 pub const LONGEST_LINK: usize = 1_900;
-/// The playground opens no link with more characters after its `#`.
+/// Greatest number of characters after `#` in a link that the playground opens.
 pub const LONGEST_FRAGMENT: usize = 16 * 1024;
 
 /// What an author puts on a page of their own besides the HTML of the demo, or in its place.
@@ -40,10 +41,10 @@ pub struct Embed {
 }
 
 impl Demo {
-    /// The demo as somebody's page can have it. What a frame and a link need is in `base`, the
-    /// address of the folder with the element (`taint-lab.js`, `frame.html` and what they load),
-    /// with `/` at its end. `packed` is [`text`](Self::text), deflated as it is (RFC 1951), in
-    /// base64url without padding: this crate packs nothing.
+    /// The demo in the forms that fit on an author's page. Frame and link need `base`, the address
+    /// of the folder with the element (`taint-lab.js`, `frame.html` and the files that they load),
+    /// with `/` at its end. `packed` is [`text`](Self::text), deflated raw (RFC 1951), in base64url
+    /// without padding: this crate packs nothing.
     #[must_use]
     pub fn embed(&self, options: &DemoOptions, base: &str, packed: &str) -> Embed {
         let metadata = &self.scenario.metadata;
@@ -96,8 +97,9 @@ impl Demo {
         }
     }
 
-    /// A link that opens the moment of the options in the playground, if they say where that is,
-    /// and if it knows the scenario or gets it packed, in no more characters than it opens.
+    /// A link that opens the options' moment in the playground. It exists if the options say where
+    /// the playground is, and if the scenario is an example or its packed link is short enough to
+    /// open.
     pub(super) fn playground_link(&self, options: &DemoOptions, packed: &str) -> Option<String> {
         let (playground, at) = (&options.playground, at(options));
         match options.is_example {
@@ -115,7 +117,7 @@ impl Demo {
         }
     }
 
-    /// The fence that holds the scenario itself: longer than any that stands in it.
+    /// The fence that holds the scenario itself, longer than any fence inside it.
     fn fence_with_text(&self, words: &str) -> String {
         let lines = self.text.lines().map(|line| line.trim_start());
         let longest = lines.map(|line| line.len() - line.trim_start_matches('`').len()).max();
@@ -128,14 +130,14 @@ const fn opens(fragment: &str) -> bool {
     fragment.len() <= LONGEST_FRAGMENT
 }
 
-/// The moment at which a demo begins, to the millisecond, as a link says it.
+/// The start of a demo as part of a link, to the millisecond.
 fn at(options: &DemoOptions) -> String {
     let start_at = options.start_at.filter(|at| *at > Timestamp::ZERO);
     let seconds = |at: Timestamp| rounded(at.since_zero()).as_secs_f64();
     start_at.map(|at| format!("&t={}s", seconds(at))).unwrap_or_default()
 }
 
-/// A value as it may stand in the fragment of an address: what would end it, as `%XX`.
+/// Escapes a value for the fragment of an address: characters that would end it become `%XX`.
 #[must_use]
 pub fn escape_in_fragment(value: &str) -> String {
     let mut escaped = String::with_capacity(value.len());
@@ -175,7 +177,7 @@ steps:
     }
 
     #[test]
-    fn a_scenario_of_ones_own_is_in_the_fence_and_packed_in_frame_and_link() {
+    fn a_custom_scenario_is_in_the_fence_and_packed_in_frame_and_link() {
         let (demo, options) = demo("start-at=10s view=log select=pod/default/p");
         let embed = demo.embed(&options, "/embed/", "abc");
         let fence = format!(
@@ -198,7 +200,7 @@ steps:
     }
 
     #[test]
-    fn an_example_is_named() {
+    fn an_example_goes_by_its_name() {
         let (demo, options) = demo("scenario=own");
         let options =
             DemoOptions { is_example: true, playground: "https://example.com/".into(), ..options };
@@ -215,7 +217,7 @@ steps:
     }
 
     #[test]
-    fn a_link_that_does_not_open_is_not_made() {
+    fn no_link_is_made_that_would_not_open() {
         let (demo, options) = demo("start-at=10s");
         let playground =
             DemoOptions { playground: "https://example.com/".into(), ..options.clone() };
@@ -234,7 +236,7 @@ steps:
     }
 
     #[test]
-    fn a_fence_is_longer_than_those_in_it() {
+    fn a_fence_is_longer_than_the_fences_inside_it() {
         let (mut demo, options) = demo("");
         demo.text = "# ````\nkind: Scenario\n  ```` \n".into();
         let embed = demo.embed(&options, "", "");

@@ -1,4 +1,4 @@
-//! What is asked for beside the scenario: the words after ` ```taintlab `.
+//! The options of a demo: the words after ` ```taintlab `.
 
 use std::time::Duration;
 
@@ -8,35 +8,35 @@ use taintlab_core::time::{Timestamp, parse_duration};
 
 use super::knob::Knob;
 
-/// How a demo is made; [`DemoOptions::parse`] reads most of it from a fence.
+/// Options of a demo; [`DemoOptions::parse`] reads most of them from a fence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DemoOptions {
     /// The words of the fence that the options were read from.
     pub words: String,
-    /// The name of the scenario's file; without one the fence holds the scenario.
+    /// The name of the scenario's file; if absent, the fence holds the scenario.
     pub scenario: Option<String>,
-    /// The moment at which a reader begins.
+    /// The moment at which the reader starts.
     pub start_at: Option<Timestamp>,
-    /// The pod whose time budget stands in the figure.
+    /// The pod whose time budget the figure shows.
     pub budget: Option<PodKey>,
-    /// What is recorded with several values.
+    /// The knobs, each recorded with several values.
     pub knobs: Vec<Knob>,
     /// Further attributes of the element `<taint-lab>`, by name.
     pub attributes: Vec<(String, String)>,
-    /// The id of the figure, `taintlab-` and the scenario's name if empty; what stands in it has
-    /// ids that begin with it. Two demos in one page need different ones.
+    /// The id of the figure, `taintlab-` and the scenario's name if empty; ids inside it begin with
+    /// it. Two demos in one page need different ones.
     pub id: String,
-    /// Where the playground is, absolute or relative to the page, with `/` at its end: links lead
-    /// there; none if empty.
+    /// The address of the playground for links, absolute or relative to the page, with `/` at its
+    /// end; no links if empty.
     pub playground: String,
-    /// Whether the playground has the scenario among its examples, so that links only name it.
+    /// Whether the scenario is one of the playground's examples, so that links only name it.
     pub is_example: bool,
-    /// Steps that are added to those of the scenario.
+    /// Steps to add to those of the scenario.
     pub steps: Vec<Step>,
 }
 
-/// An attribute of the element that a fence passes on: its name, which values it may have, in words
-/// and as a test.
+/// An attribute of the element that a fence passes on: its name, its valid values in words, and a
+/// test for them.
 type Passed = (&'static str, &'static str, fn(&str) -> bool);
 
 const PASSED: [Passed; 8] = [
@@ -63,7 +63,7 @@ impl DemoOptions {
     /// Reads words such as `scenario=why-345-seconds start-at=40s`.
     ///
     /// # Errors
-    /// What is wrong, and what would be valid.
+    /// The word that is wrong, and what would be valid.
     pub fn parse(words: &str) -> Result<Self, String> {
         let mut options = Self { words: words.trim().to_owned(), ..Self::default() };
         for word in words.split_whitespace() {

@@ -10,14 +10,14 @@ use super::html::{escape, prose};
 use super::{Demo, DemoOptions, Run, outcome, rounded, terms};
 use crate::svg::{SvgOptions, rows_of, timeline_svg};
 
-/// More lanes than these do not fit on a screen.
+/// Lanes that fit on a screen.
 const MOST_LANES: usize = 30;
 
-/// The element with its figure and its recording. A `div` is around it, since Markdown takes a line
-/// that begins with an element of its own for text.
+/// The element with its figure and its recording. A `div` surrounds it, since Markdown takes a line
+/// that begins with a custom element for text.
 ///
 /// # Errors
-/// `start-at` lies after the end of the run, or there is no time budget for that pod.
+/// `start-at` lies after the end of the run, or the pod of `budget` has no time budget.
 pub(super) fn html(demo: &Demo, options: &DemoOptions, packed: &str) -> Result<String, String> {
     let run = &demo.written;
     let metadata = &demo.scenario.metadata;
@@ -44,7 +44,7 @@ pub(super) fn html(demo: &Demo, options: &DemoOptions, packed: &str) -> Result<S
     html += ">";
     html += &figure(demo, run, options, link.as_deref())?;
     let recording = serde_json::to_string(&demo.recording()).map_err(|error| error.to_string())?;
-    // Nothing in it may end the script.
+    // `<` could end the script.
     let recording = recording.replace('<', "\\u003c");
     let _ =
         write!(html, "<script type=\"application/json\">{recording}</script></taint-lab></div>");
@@ -100,7 +100,7 @@ fn id_of(demo: &Demo, options: &DemoOptions) -> String {
     }
 }
 
-/// The line with the link to the playground, or with what to do if there is none.
+/// The line with the link to the playground, or with a command to run instead.
 fn open(link: Option<&str>) -> String {
     match link {
         Some(link) => format!(
@@ -113,7 +113,7 @@ fn open(link: Option<&str>) -> String {
     }
 }
 
-/// How the scenario ends with each setting of its knobs.
+/// A table of the outcomes, one for each setting of the knobs.
 fn settings(demo: &Demo) -> String {
     if demo.knobs.is_empty() {
         return String::new();
@@ -140,7 +140,7 @@ fn picture(run: &Run, title: &str, id: &str, options: &DemoOptions) -> String {
     let at = options.start_at;
     let svg = SvgOptions { title: title.into(), id: id.into(), at, is_bare: true };
     let svg = timeline_svg(&run.lanes, &svg).replace('\n', "&#10;");
-    // So many that the style sheet lets them scroll, which must be possible by keyboard.
+    // The style sheet lets this many lanes scroll, which must be possible by keyboard.
     let attributes = match rows_of(&run.lanes).len() > MOST_LANES {
         true => format!(
             " class=\"lanes tall\" tabindex=\"0\" role=\"region\" aria-labelledby=\"{id}-title\""
@@ -158,7 +158,7 @@ fn paragraph(class: &str, text: &str) -> String {
     format!("<p{class}>{}</p>", prose(text))
 }
 
-/// What is open in a feed and on paper, and which the style sheet closes on a screen until the
+/// A section that is open in a feed and on paper; on a screen the style sheet closes it until the
 /// reader asks.
 fn folded(class: &str, summary: &str, html: &str) -> String {
     format!("<details class=\"{class}\" open><summary>{summary}</summary>{html}</details>")

@@ -1,6 +1,6 @@
 //! Text for HTML.
 
-/// A text as HTML shows it, in one line: an empty line would end the HTML block in Markdown.
+/// Escapes a text for HTML, in one line: an empty line would end the HTML block in Markdown.
 #[must_use]
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -17,7 +17,7 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-/// A sentence of a scenario: what stands in backticks is code.
+/// A text of a scenario as HTML; parts in backticks become code.
 #[must_use]
 pub fn prose(text: &str) -> String {
     let parts: Vec<&str> = text.trim().split('`').collect();

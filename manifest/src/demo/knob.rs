@@ -1,4 +1,4 @@
-//! Knobs: values of a scenario that a reader of a demo can turn.
+//! Knobs: values of a scenario that the reader of a demo can turn.
 
 use std::sync::Arc;
 
@@ -10,18 +10,18 @@ use taintlab_core::simulator::Simulator;
 
 use super::recording::RecordedKnob;
 
-/// The knob of all `tolerationSeconds`.
+/// The name of the knob for all `tolerationSeconds`.
 const SECONDS: &str = "tolerationSeconds";
-/// The knob of the release.
+/// The name of the knob for the release.
 const RELEASE: &str = "release";
-/// A toleration without an end.
+/// The value for a toleration without an end.
 const NONE: &str = "none";
 
-/// Something about a scenario that is recorded with several values, written
+/// A setting of a scenario that is recorded with several values, written
 /// `tolerationSeconds:0,30,300`.
 ///
-/// It is `tolerationSeconds` (of every toleration that has some; `none` for no end), `release`, or
-/// a flag of kube-controller-manager such as `node-monitor-grace-period`.
+/// The knob is `tolerationSeconds` (of every toleration that has them; `none` for no end),
+/// `release`, or a flag of kube-controller-manager such as `node-monitor-grace-period`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Knob {
     name: String,
@@ -32,7 +32,7 @@ impl Knob {
     /// Reads `NAME:VALUE,VALUE`.
     ///
     /// # Errors
-    /// What is wrong, and what would be valid.
+    /// The text is malformed; the message says what would be valid.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (name, values) = text.split_once(':').unwrap_or((text, ""));
         let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).collect();
@@ -46,7 +46,7 @@ impl Knob {
         Ok(Self { name: name.into(), values })
     }
 
-    /// Its values with the one that the scenario has, which comes first unless it is among them.
+    /// The knob with its values; the scenario's own value comes first unless it is among them.
     pub(super) fn recorded(
         &self,
         scenario: &Scenario,
@@ -63,7 +63,7 @@ impl Knob {
         Ok(RecordedKnob { name: self.name.clone(), written, values })
     }
 
-    /// What the scenario has; several `tolerationSeconds` are listed.
+    /// The value in the scenario; several different `tolerationSeconds` are joined by `and`.
     fn written(&self, scenario: &Scenario, simulator: &Simulator) -> Result<String, String> {
         let config = simulator.config();
         match self.name.as_str() {
@@ -95,7 +95,7 @@ impl Knob {
         }
     }
 
-    /// Gives the scenario another value.
+    /// Sets another value in the scenario.
     pub(super) fn turn(&self, scenario: &mut Scenario, value: &str) -> Result<(), String> {
         match self.name.as_str() {
             RELEASE => {
@@ -126,7 +126,7 @@ impl Knob {
     }
 }
 
-/// What all pods of a scenario are asked to be, those of groups and workloads included.
+/// The specs of all pods of a scenario, those of groups and workloads included.
 fn pod_specs(scenario: &mut Scenario) -> impl Iterator<Item = &mut PodSpec> {
     let objects = &mut scenario.objects;
     let groups = objects.node_groups.iter_mut().filter_map(|group| group.pod.as_mut());

@@ -1,4 +1,4 @@
-//! What the element `<taint-lab>` plays without the engine: JSON.
+//! Recordings, which the element `<taint-lab>` plays without the engine: JSON.
 
 use serde::Serialize;
 use taintlab_core::api::PodKey;
@@ -8,9 +8,9 @@ use taintlab_core::time::{Timestamp, format_duration};
 use super::{Demo, Run, outcome, rounded, terms};
 use crate::svg::{look, name_of, rows_of, scale_of};
 
-/// The format of recordings; it counts up when an old element could not play a new one.
+/// The format of recordings; it increases when an old element could not play a new recording.
 const FORMAT: u32 = 1;
-/// Of more pods the time budgets are not recorded.
+/// Pods whose time budgets are recorded at most.
 const MOST_BUDGETS: usize = 12;
 
 /// All runs of a demo. Times are whole milliseconds since the beginning.

@@ -1,4 +1,4 @@
-//! What happened in a run, for readers: what a cluster would show, and what was done to it.
+//! The events of a run for readers: what a cluster would show, and the steps of the scenario.
 
 use serde_json::Value;
 use taintlab_core::event::{Event, EventKind, EventVisibility};
@@ -6,23 +6,23 @@ use taintlab_core::order::Order;
 use taintlab_core::scenario::{Scenario, ScenarioRun};
 use taintlab_core::time::Timestamp;
 
-/// More rows of one moment that are alike are counted, not shown.
+/// Rows of one moment with the same kind that are shown; more are counted.
 const MOST_ALIKE: usize = 3;
 
-/// One row.
+/// One row of the list of events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// When.
+    /// Simulated time of the row.
     pub at: Timestamp,
-    /// What, as a person reads it.
+    /// Description for people.
     pub text: String,
-    /// Whether the scenario did it, and not the cluster.
+    /// Whether a step of the scenario did it, rather than the cluster.
     pub is_step: bool,
-    /// Rows with the same word are alike.
+    /// The kind; rows of the same kind count as alike.
     kind: String,
 }
 
-/// The rows of a run, in the order of time; steps come before what follows from them.
+/// The rows of a run, in the order of time; steps come before their consequences.
 #[must_use]
 pub fn rows(scenario: &Scenario, report: &ScenarioRun) -> Vec<Row> {
     let mut rows: Vec<Row> = scenario
@@ -39,7 +39,7 @@ pub fn rows(scenario: &Scenario, report: &ScenarioRun) -> Vec<Row> {
     without_repetition(rows)
 }
 
-/// Leaves out what is alike in one moment, and says how many rows that are.
+/// Shortens rows of one moment that are alike, and says how many are hidden.
 fn without_repetition(rows: Vec<Row>) -> Vec<Row> {
     let mut shown: Vec<Row> = Vec::new();
     for group in rows.chunk_by(|a, b| a.at == b.at) {
@@ -62,7 +62,7 @@ fn without_repetition(rows: Vec<Row>) -> Vec<Row> {
     shown
 }
 
-/// A command in words: its name and what it names.
+/// A command in words: its name, and the objects and values that it names.
 fn in_words(command: &Value) -> (String, String) {
     match command {
         Value::Object(fields) => match fields.iter().next() {
@@ -80,7 +80,7 @@ fn in_words(command: &Value) -> (String, String) {
     }
 }
 
-/// The plain values of an argument; of an object the kind and the name say enough.
+/// The plain values of an argument; for an object, kind and name say enough.
 fn collect(value: &Value, name: &str, words: &mut Vec<String>) {
     let plain = |value: &Value| match value {
         Value::String(text) => Some(text.clone()),
@@ -112,13 +112,13 @@ fn collect(value: &Value, name: &str, words: &mut Vec<String>) {
     }
 }
 
-/// An event, if somebody would look at it.
+/// The row of an event, if the event is notable.
 fn row(event: &Event) -> Option<Row> {
     if event.what.visibility() != EventVisibility::Notable {
         return None;
     }
     let mut text = event.what.to_string();
-    // Such as `Node is not ready`, which is said of a pod.
+    // Some texts do not name their pod, such as `Node is not ready`.
     if let Some(pod) = event.what.pod()
         && !text.contains(pod.name())
     {
@@ -127,7 +127,7 @@ fn row(event: &Event) -> Option<Row> {
     Some(Row { at: event.at, text, is_step: false, kind: kind(&event.what) })
 }
 
-/// What is the same of events that are alike.
+/// A key that events which are alike have in common.
 fn kind(what: &EventKind) -> String {
     if let EventKind::EventRecorded(recorded) = what {
         return recorded.reason.to_owned();

@@ -28,38 +28,38 @@ use crate::source;
 use crate::storage;
 use crate::tree::{Entry, Place, Sink, Spanned, Value};
 
-/// After so many objects it is told how many there were.
+/// Objects between two calls of `watch`.
 const WATCHED: usize = 10_000;
 
-/// Items that do not say their kind, what was wrong with them, and where they stand.
+/// An item without a kind: its place, its value, and the problems already found in it.
 type Kindless<'t> = (Place, Spanned<'t>, Vec<Problem>);
 
 /// Takes objects one by one while the text is read.
 pub(super) struct Importer<'t, 'f> {
     file: &'f str,
-    /// Is told how many objects were read.
+    /// Called with the number of objects read so far.
     watch: &'f dyn Fn(usize),
     given: usize,
     import: Import,
     diagnostics: Diagnostics<'f>,
     keep_all: bool,
-    /// What was dropped of the object at hand.
+    /// Counts of what was dropped from the current object.
     dropped: Dropped,
     newest: Newest,
-    /// What was found in the object at hand, of which it is not known yet what becomes of it.
+    /// Findings about the current object, before it is accepted or rejected.
     found: Vec<(Severity, Problem)>,
-    /// On which line a node or a pod of that name began.
+    /// The line on which the node or the pod of each name began.
     nodes: Names,
     pods: Names,
-    /// The same for workloads and budgets, by kind, namespace and name.
+    /// The line of each workload and budget, by kind, namespace and name.
     controllers: Names,
-    /// What many pods say alike.
+    /// Parts that many pods have in common.
     shared: SharedPool,
-    /// Where each pod names its node, and which of the objects it is.
+    /// For each pod, the position of its `nodeName`, and its index in `objects`.
     placed: Vec<(Position, usize)>,
-    /// Items whose kind the list around them says, but at its end.
+    /// Items that get their kind from the list around them, which states it at its end.
     kindless: Vec<Kindless<'t>>,
-    /// Whether there was a document that is a list, and nothing in it.
+    /// Whether a document was a list without elements.
     empty_list: bool,
     wrong_text: bool,
 }
@@ -84,7 +84,7 @@ impl<'t> Sink<'t> for Importer<'t, '_> {
 
     fn problem(&mut self, problem: Problem) -> bool {
         self.wrong_text = true;
-        // The list around them was not read to its end, so that nobody says what they are.
+        // The list around them was not read to its end, so their kind remains unknown.
         for (place, item, problems) in std::mem::take(&mut self.kindless) {
             self.take(&place.path(), item, problems, None);
         }
@@ -122,12 +122,12 @@ impl<'t, 'f> Importer<'t, 'f> {
         }
     }
 
-    /// Does not read the text.
+    /// Reports why the text is not read.
     pub(super) fn refuse(&mut self, problem: Problem) {
         self.diagnostics.error(problem.consequence("it is ignored"));
     }
 
-    /// Takes a whole document, of which the items were given already.
+    /// Takes a whole document; its items were given before.
     fn document(&mut self, node: Spanned<'t>, problems: Vec<Problem>) {
         let kind = node.get("kind").and_then(Spanned::as_str).unwrap_or("");
         let is_list = match node.get("items") {
@@ -150,15 +150,15 @@ impl<'t, 'f> Importer<'t, 'f> {
         }
     }
 
-    /// Errors that are about no object.
+    /// Reports errors that are about no object.
     fn of_text(&mut self, problems: Vec<Problem>) {
         for problem in problems {
             self.diagnostics.error(problem);
         }
     }
 
-    /// Takes one object, and notes what becomes of it. `implied` is what the list around it says
-    /// about its kind.
+    /// Takes one object and notes its outcome. `implied` is the type that the list around it gives
+    /// it.
     fn take(
         &mut self,
         path: &str,
@@ -196,7 +196,7 @@ impl<'t, 'f> Importer<'t, 'f> {
         self.import.objects.push(report);
     }
 
-    /// Takes an object of a kind; what became of it unless something is wrong with it.
+    /// Takes an object of a kind; returns its outcome, or nothing if there was an error.
     fn take_as(
         &mut self,
         path: &str,
@@ -231,12 +231,12 @@ impl<'t, 'f> Importer<'t, 'f> {
             api_version.clone_into(&mut object.api_version);
             self.budget(path, node, object)
         } else if is_workload {
-            // An item of a list may leave out what the list says.
+            // An item of a list may leave its type to the list.
             implied_type(node, api_version, kind);
             let object = self.decode::<Workload>(path, node, rule, broken)?;
             self.workload(path, node, object)
         } else {
-            // What the engine reads of it must be readable, too.
+            // The engine reads storage objects, so they must be readable.
             let problems = storage::problems(node, api_version, kind);
             if !problems.is_empty() {
                 self.errors(path, problems);
@@ -249,8 +249,7 @@ impl<'t, 'f> Importer<'t, 'f> {
         taken.then_some(ObjectOutcome::Read)
     }
 
-    /// Gives what was found in an object to the diagnostics, now that it is known what becomes of
-    /// it.
+    /// Passes the findings about an object to the diagnostics, now that its outcome is known.
     fn record_findings(&mut self, report: &ObjectReport) {
         for (severity, problem) in std::mem::take(&mut self.found) {
             let object = DiagnosedObject {
@@ -263,7 +262,7 @@ impl<'t, 'f> Importer<'t, 'f> {
         }
     }
 
-    /// Decodes an object; there is one only if nothing is wrong with it.
+    /// Decodes an object; returns it only if it has no error.
     fn decode<T: DeserializeOwned>(
         &mut self,
         path: &str,
@@ -348,7 +347,7 @@ impl<'t, 'f> Importer<'t, 'f> {
 
     fn other(&mut self, mut object: Json, api_version: &str, kind: &str) {
         if let Json::Object(fields) = &mut object {
-            // An item of a list may leave out what the list says.
+            // An item of a list may leave its type to the list.
             fields.entry("apiVersion").or_insert_with(|| api_version.into());
             fields.entry("kind").or_insert_with(|| kind.into());
             if let Some(Json::Object(metadata)) = fields.get_mut("metadata") {
@@ -364,7 +363,7 @@ impl<'t, 'f> Importer<'t, 'f> {
         valid
     }
 
-    /// Notes the name of an object, and reports it if there is one of that name.
+    /// Notes the name of an object, and reports an error if the name is taken.
     fn is_new(&mut self, path: &str, tree: &Spanned<'t>, kind: &str, name: &str) -> bool {
         let names = match kind {
             "node" => &mut self.nodes,
@@ -407,7 +406,7 @@ impl<'t, 'f> Importer<'t, 'f> {
         self.import
     }
 
-    /// Notes which pods name a controller that is not there.
+    /// Notes the pods whose controller is missing.
     async fn record_missing_owners(&mut self, pace: &mut Pace) {
         let known: BTreeSet<_> = self.import.workloads.iter().map(Workload::key).ordered_set();
         for (pod, (_, index)) in self.import.pods.iter().zip(&self.placed) {
@@ -420,7 +419,7 @@ impl<'t, 'f> Importer<'t, 'f> {
         }
     }
 
-    /// Warns of pods on nodes that are not there: no taint can evict them.
+    /// Warns about pods on missing nodes: no taint can evict them.
     async fn warn_of_missing_nodes(&mut self, pace: &mut Pace) {
         if self.import.nodes.is_empty() {
             if !self.import.pods.is_empty() && !self.diagnostics.has_errors() {
@@ -460,7 +459,7 @@ impl<'t, 'f> Importer<'t, 'f> {
     }
 }
 
-/// Which object a tree is, before anything about it is checked.
+/// The identity of an object, before anything in it is checked.
 fn identify(node: &Spanned<'_>) -> ObjectReport {
     let text = |node: Option<&Spanned<'_>>, field: &str| {
         let text = node.and_then(|node| node.get(field)).and_then(Spanned::as_str);
@@ -514,7 +513,7 @@ fn type_of(node: &Spanned<'_>) -> Result<(String, String), Problem> {
     Ok((api_version, kind))
 }
 
-/// What a running cluster may contain: it passed the checks of its own API server.
+/// Checks that accept what any API server accepts: the objects passed those of their own.
 fn options() -> ValidationOptions {
     ValidationOptions {
         exists_value_dump: false,
@@ -525,7 +524,7 @@ fn options() -> ValidationOptions {
     }
 }
 
-/// Writes the kind into an object that leaves it to the list around it.
+/// Writes the type into an object that leaves it to the list around it.
 fn implied_type(node: &mut Spanned<'_>, api_version: &str, kind: &str) {
     let position = node.position;
     let missing = [("apiVersion", api_version), ("kind", kind)];
@@ -542,7 +541,8 @@ fn implied_type(node: &mut Spanned<'_>, api_version: &str, kind: &str) {
     }
 }
 
-/// Drops what says how the object was stored, and names its namespace.
+/// Drops the version under which the object was stored, and sets the namespace `default` if it has
+/// none.
 fn in_default(metadata: &mut ObjectMeta) {
     drop_resource_version(metadata);
     if metadata.namespace.is_empty() {

@@ -1,4 +1,4 @@
-//! What was dropped, counted.
+//! Counts of dropped parts.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -7,18 +7,19 @@ use serde::Serialize;
 
 use crate::fields::Rule;
 
-/// What was dropped of objects because the engine does not read it, so that nothing secret enters.
+/// Counts of what was dropped from objects because the engine does not read it; this keeps secrets
+/// out.
 ///
-/// It prints as a list: `12 fields, 3 annotations`.
+/// Printed as a list: `12 fields, 3 annotations`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Dropped {
-    /// Fields, each with all that is in it: `env`, `command`, probes, messages, `managedFields`; of
-    /// kinds that the engine does not use all but the identity.
+    /// Fields, each with its whole content: `env`, `command`, probes, messages, `managedFields`;
+    /// for kinds that the engine does not use, everything but the identity.
     pub fields: usize,
     /// Annotations.
     pub annotations: usize,
-    /// Users and passwords in names of images.
+    /// Image names from which a user or a password was removed.
     pub credentials: usize,
 }
 
@@ -29,10 +30,10 @@ impl Dropped {
         *self == Self::default()
     }
 
-    /// Counts the field `key` of a mapping with that rule.
+    /// Counts the field `key`, dropped from a mapping with that rule.
     pub(crate) fn count(&mut self, rule: Rule, key: &str) {
         match rule {
-            // Every API server has one of its own, and nobody misses it.
+            // Every API server sets its own, and nobody misses it.
             Rule::Fields(_) if key == "resourceVersion" => {}
             Rule::Annotations => self.annotations += 1,
             _ => self.fields += 1,
@@ -48,7 +49,7 @@ impl AddAssign for Dropped {
     }
 }
 
-/// The counts that are not zero, separated by commas; `nothing` if there is none.
+/// The counts that are not zero, separated by commas; `nothing` if all are zero.
 impl fmt::Display for Dropped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";
