@@ -16,8 +16,8 @@ pub(crate) fn apply(session: &mut Session<'_>, arguments: &Arguments) -> Result<
     each(session, arguments, "apply", |session, object| apply_one(session, &object, dry_run))
 }
 
-/// Creates an object, or lays what is given over what is there. Mirrors the three-way merge of
-/// `apply`: what was applied before and is no longer given goes away.
+/// Creates an object, or merges it into the existing one. Mirrors the three-way merge of `apply`:
+/// fields that were applied before and are no longer given are removed.
 fn apply_one(session: &mut Session<'_>, given: &Object, dry_run: DryRun) -> Result<(), Failure> {
     let wanted = given.value();
     let Some(live) = session.object(given.resource(), given.namespace(), given.name()) else {

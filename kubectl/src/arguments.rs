@@ -1,4 +1,4 @@
-//! Which objects the arguments of a line refer to. Mirrors `resource.Builder`.
+//! The objects that the arguments of a line refer to. Mirrors `resource.Builder`.
 
 use taintlab_core::api::LabelSelector;
 use taintlab_core::kubelet::pod_status::pod_phase;
@@ -10,27 +10,27 @@ use crate::resources::{self, Resource};
 use crate::selector::{FieldTerm, parse_fields, parse_labels};
 use crate::session::Session;
 
-/// What to do with a type and nothing else.
+/// The meaning of a type without names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TypeAlone {
-    /// It means all objects of the namespace.
+    /// All objects of that type in the namespace.
     MeansAll,
-    /// It is an error.
+    /// An error.
     IsAnError,
 }
 
-/// The objects that were found, and which were not.
+/// The objects that were found, and an error for each that was not.
 #[derive(Debug, Default)]
 pub(crate) struct Selection {
     pub(crate) objects: Vec<Object>,
     pub(crate) failures: Vec<Failure>,
-    /// The types that were named, in their order.
+    /// The types that were named, in order.
     pub(crate) types: Vec<&'static Resource>,
-    /// Whether objects were named, and not a list asked for.
+    /// Whether the line names objects, rather than asking for a list.
     pub(crate) by_name: bool,
 }
 
-/// Finds the objects that `words` mean, with the flags about them.
+/// Finds the objects that `words` and the flags select.
 pub(crate) fn select(
     session: &Session<'_>,
     words: &[String],
@@ -101,7 +101,7 @@ pub(crate) fn types_of(text: &str) -> Result<Vec<&'static Resource>, Failure> {
     Ok(types)
 }
 
-/// The objects that the words of a line mean, of which there must be a type at least.
+/// Selects objects by the words of a line, which must name at least one type.
 pub(crate) fn select_some(
     session: &Session<'_>,
     arguments: &Arguments,
@@ -181,12 +181,12 @@ fn list(
     Ok(selection)
 }
 
-/// As Go prints a `GroupVersionResource`, without the resource.
+/// The API version of a resource, as Go prints its `GroupVersion`.
 fn version(resource: &Resource) -> String {
     format!("{}/v1", resource.group)
 }
 
-/// Which fields the API server can select by.
+/// Whether the API server can select objects of that type by that field.
 fn has_field(resource: &Resource, path: &str) -> bool {
     matches!(path, "metadata.name" | "metadata.namespace")
         || (*resource == resources::PODS

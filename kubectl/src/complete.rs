@@ -1,4 +1,4 @@
-//! Completion: how a line can go on.
+//! Completion of a line at the cursor.
 
 use std::collections::BTreeSet;
 
@@ -12,26 +12,25 @@ use crate::session::Session;
 use crate::verbs::{VERBS, Verb, verb};
 use crate::words;
 
-/// A word that could stand at the cursor.
+/// A word that fits at the cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// Where the word begins that is replaced, as a byte index into the line; it goes up to the
-    /// cursor.
+    /// Byte index in the line where the replaced word begins; it ends at the cursor.
     pub start: usize,
-    /// The whole word.
+    /// The whole new word.
     pub text: String,
-    /// What it is, in a few words; may be empty.
+    /// Short description of the word; may be empty.
     pub hint: String,
-    /// Whether a space follows; not so for `--image=`, for example, or `node/`.
+    /// Whether a space follows; not after `--image=`, for example, or `node/`.
     pub ends_word: bool,
 }
 
-/// So many are offered at most: nobody reads more.
+/// Words offered at most: nobody reads more.
 const MOST: usize = 200;
 
-/// What could stand at `cursor`, a byte index into `line` (one inside a character means before it):
-/// verbs, types, names, flags and their values, taints. In the order of their texts, the most
-/// likely kind first.
+/// The words that fit at `cursor`, a byte index into `line` (inside a character it counts as before
+/// it): verbs, types, names, flags and their values, taints. The most likely kind comes first, and
+/// each kind is in the order of its texts.
 #[must_use]
 pub fn complete(context: &Context<'_>, line: &str, cursor: usize) -> Vec<Completion> {
     let before = line.get(..line.floor_char_boundary(cursor)).unwrap_or(line);
@@ -141,7 +140,7 @@ impl Completer<'_> {
         }
     }
 
-    /// Values of a flag.
+    /// Offers values of a flag.
     fn value(&mut self, flag: &str, prefix: &str) {
         let values: &[&str] = match flag {
             "namespace" | "n" => {
@@ -203,7 +202,7 @@ impl Completer<'_> {
         }
     }
 
-    /// A type, or a name of the type that was named.
+    /// Offers types, or names of the given type.
     fn objects(&mut self, before: &[&str]) {
         if let Some((type_, _)) = self.word.split_once('/') {
             if let Ok(resource) = resources::find(type_) {
@@ -232,7 +231,7 @@ impl Completer<'_> {
         }
     }
 
-    /// Names that were not given yet.
+    /// Offers names that the line does not have yet.
     fn unnamed(&mut self, resource: &'static Resource, before: &[&str]) {
         for name in self.names(resource) {
             if !before.contains(&name.as_str()) {
@@ -247,7 +246,7 @@ impl Completer<'_> {
         objects.iter().map(|object| object.name().to_owned()).collect()
     }
 
-    /// Nodes, then taints that they have or could have.
+    /// Offers nodes, then taints that they have or could have.
     fn taint(&mut self, before: &[&str]) {
         if let Some((key, _)) = self.word.split_once(':') {
             for effect in TaintEffect::KNOWN {
@@ -295,7 +294,7 @@ impl Completer<'_> {
     }
 }
 
-/// The flag that takes the next word as its value, if this word is one.
+/// The flag, if this word is one that takes the next word as its value.
 fn waits_for_value(verb: &Verb, word: &str) -> Option<&'static str> {
     let takes_next = |kind: Kind| !matches!(kind, Kind::Bool | Kind::Optional(_));
     if let Some(name) = word.strip_prefix("--") {

@@ -32,8 +32,8 @@ pub(crate) fn uncordon(session: &mut Session<'_>, arguments: &Arguments) -> Resu
     mark(session, &nodes, false, dry_run)
 }
 
-/// The nodes that are meant, as `worker-1`, `node/worker-1` or by label. One that is not there is
-/// an error before anything is done.
+/// The nodes of the line, given as `worker-1`, `node/worker-1` or by label. A missing node is an
+/// error before anything is done.
 fn nodes(session: &Session<'_>, arguments: &Arguments, verb: &str) -> Result<Vec<Object>, Failure> {
     let words = &arguments.positional;
     let selects = arguments.get(&flags::SELECTOR).is_some();
@@ -70,7 +70,7 @@ fn nodes(session: &Session<'_>, arguments: &Arguments, verb: &str) -> Result<Vec
     }
 }
 
-/// Mirrors `RunCordonOrUncordon`.
+/// Cordons or uncordons nodes. Mirrors `RunCordonOrUncordon`.
 fn mark(
     session: &mut Session<'_>,
     nodes: &[Object],
@@ -96,12 +96,12 @@ fn mark(
     Ok(())
 }
 
-/// The API server's warning, of which kubectl prints one.
+/// The API server's warning, which kubectl prints once.
 const OLD_DEFINITIONS: &str = "Warning: apiextensions.k8s.io/v1beta1 CustomResourceDefinition is \
                                deprecated in v1.16+, unavailable in v1.22+; use \
                                apiextensions.k8s.io/v1 CustomResourceDefinition";
 
-/// `kubectl drain`: cordons, and begins what goes on in time.
+/// `kubectl drain`: cordons the nodes and begins the drain, which goes on in time.
 pub(crate) fn drain(session: &mut Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let dry_run = arguments.dry_run(session)?;
     let nodes = nodes(session, arguments, "drain")?;
@@ -176,9 +176,9 @@ fn evicting(session: &mut Session<'_>, pod: &PodKey, dry_run: DryRun) {
     session.print(format!("evicting pod {pod}{}", dry_run.suffix()));
 }
 
-/// What the API server answers about the pods of a node if nothing is to be stored: the errors;
-/// `None` if the drain would go on for ever. Time stands still, so that what takes time is over at
-/// once. Mirrors `evictPods` and `deletePods`.
+/// The API server's errors about evicting the pods of a node in a server dry run; `None` if the
+/// drain would never end. Time stands still, so waiting ends immediately. Mirrors `evictPods` and
+/// `deletePods`.
 fn try_on_server(
     session: &mut Session<'_>,
     options: &DrainOptions,
@@ -188,7 +188,7 @@ fn try_on_server(
     let unsupported = "/, Kind= doesn't support dry-run";
     let ends = !options.timeout.0.is_zero();
     if options.disable_eviction {
-        // What was not deleted is never gone.
+        // A pod that was not deleted never goes away.
         return match (pods, release.drain_can_be_tried_on_server()) {
             ([], _) => Some(Vec::new()),
             (_, false) => Some(vec![unsupported.to_owned()]),
@@ -201,14 +201,14 @@ fn try_on_server(
         evicting(session, pod, DryRun::Server);
         let named = named(release, pod);
         let error = if release.drain_can_be_tried_on_server() {
-            // Each is asked for alone: what is not stored is charged to no budget.
+            // Each eviction is tried alone: one that is not stored uses up no budget.
             let mut trial = session.simulator().clone();
             let evict = Command::EvictPod {
                 pod: pod.clone(),
                 grace_period_seconds: options.grace_period_seconds,
             };
             match trial.handle_command(trial.now(), evict) {
-                // Without a control plane there are no budgets.
+                // Without a control plane there are no PodDisruptionBudgets.
                 Ok(()) | Err(CommandError::NoControlPlane | CommandError::PodNotFound(_)) => {
                     continue;
                 }

@@ -1,4 +1,4 @@
-//! `kubectl create`, `replace` and `run`, and what other verbs share with them: reading objects and
+//! `kubectl create`, `replace` and `run`, and code that other verbs share: reading objects and
 //! making commands of them.
 
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::patch::merge;
 use crate::resources::{self, Resource};
 use crate::session::{DryRun, Session};
 
-/// The objects that `-f -` gives, in the namespace that counts.
+/// Reads the objects of `-f -`, in the namespace in force.
 pub(crate) fn read(
     session: &mut Session<'_>,
     arguments: &Arguments,
@@ -44,7 +44,7 @@ pub(crate) fn read(
         .diagnostics
         .iter()
         .filter(|diagnostic| diagnostic.is_error())
-        // With an error `kubectl` takes none of the objects.
+        // After an error `kubectl` takes none of the objects.
         .map(|error| Diagnostic { object: None, consequence: None, ..error.clone() }.to_string())
         .collect();
     if !errors.is_empty() {
@@ -95,9 +95,9 @@ fn is_workload(resource: &Resource) -> bool {
     WorkloadKind::from_word(resource.singular).is_some()
 }
 
-/// Puts an object that names no namespace into the one that counts.
+/// Sets the namespace in force in an object that names none.
 fn place(session: &Session<'_>, namespace: &mut String) -> Result<(), Failure> {
-    // An object without a namespace has come out of the import in `default`.
+    // The import puts an object without a namespace into `default`.
     if namespace == "default" || namespace.is_empty() {
         namespace.clone_from(&session.namespace);
     }
@@ -179,7 +179,7 @@ fn creation(object: &Object) -> Result<Command, Failure> {
     }
 }
 
-/// The command that makes an object that is there into this one.
+/// The command that changes an existing object into this one.
 pub(crate) fn update(object: &Object) -> Result<Command, Failure> {
     match object {
         Object::Node(node) => Ok(Command::UpdateNode(Node::clone(node))),
@@ -196,7 +196,7 @@ pub(crate) fn update(object: &Object) -> Result<Command, Failure> {
     }
 }
 
-/// Says from where the object came that the API server did not take.
+/// Adds to an API server's refusal where the object came from.
 pub(crate) fn from_file(failure: Failure, doing: &str) -> Failure {
     match &failure {
         Failure::AsIs(text) => match text.split_once("): ") {
@@ -225,7 +225,7 @@ pub(crate) fn replace(session: &mut Session<'_>, arguments: &Arguments) -> Resul
     })
 }
 
-/// What `kubectl create deployment` creates.
+/// The object that `kubectl create deployment` creates.
 fn deployment(session: &Session<'_>, arguments: &Arguments, name: &str) -> Result<Object, Failure> {
     let Some(image) = arguments.get(&flags::IMAGE).filter(|image| !image.is_empty()) else {
         return Err(Failure::plain("required flag(s) \"image\" not set"));

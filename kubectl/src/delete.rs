@@ -58,7 +58,8 @@ fn selects(arguments: &Arguments) -> bool {
     arguments.is(&flags::ALL) || arguments.get(&flags::SELECTOR).is_some()
 }
 
-/// What `--grace-period`, `--force` and `--now` come to. Mirrors `DeleteOptions.Complete`.
+/// The grace period that `--grace-period`, `--force` and `--now` ask for. Mirrors
+/// `DeleteOptions.Complete`.
 fn grace_period(session: &mut Session<'_>, arguments: &Arguments) -> Result<Option<i64>, Failure> {
     let force = arguments.is(&flags::FORCE);
     let mut grace = arguments.number(&flags::GRACE_PERIOD).filter(|seconds| *seconds >= 0);
@@ -69,7 +70,7 @@ fn grace_period(session: &mut Session<'_>, arguments: &Arguments) -> Result<Opti
         grace = Some(1);
     }
     match (force, grace) {
-        // Data is not to be lost by accident.
+        // Without `--force`, 0 becomes 1, so that no data is lost by accident.
         (false, Some(0)) => grace = Some(1),
         (true, None) => grace = Some(0),
         (true, Some(1..)) => {
@@ -149,7 +150,8 @@ fn command(object: &Object, grace: Option<i64>, arguments: &Arguments) -> Result
     }
 }
 
-/// What `--cascade` says. Foreground is as background here: who owns goes first in any case.
+/// The cascade that `--cascade` asks for. Foreground equals background here: the owner goes first
+/// in any case.
 fn cascade(arguments: &Arguments) -> Result<Cascade, Failure> {
     match arguments.get(&flags::CASCADE) {
         None | Some("background" | "foreground" | "true") => Ok(Cascade::Background),

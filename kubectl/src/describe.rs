@@ -37,7 +37,7 @@ pub(crate) fn describe(session: &mut Session<'_>, arguments: &Arguments) -> Resu
         ));
     };
     let mut selection = select(session, words, arguments, TypeAlone::MeansAll)?;
-    // A name that is not there is the beginning of others.
+    // A name that does not exist may be a prefix of others.
     if let ([_, prefix], true) = (words, selection.objects.is_empty()) {
         let mut types = types_of(type_)?;
         if let (Some(resource), true) = (types.pop(), types.is_empty()) {
@@ -72,22 +72,22 @@ pub(crate) fn describe(session: &mut Session<'_>, arguments: &Arguments) -> Resu
     Failure::all(selection.failures)
 }
 
-/// What a page about an object tells of others. There may be more than the page needs.
+/// Other objects that a page about an object refers to. There may be more than the page needs.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
     pods: Vec<Arc<Pod>>,
     replica_sets: Vec<Value>,
     leases: Vec<Value>,
-    /// What `--show-events=false` leaves out.
+    /// Events about the object; absent with `--show-events=false`.
     events: Option<Vec<Value>>,
 }
 
 impl Surroundings {
-    /// Objects of any kind with their `kind`, and the events about the object, if they are to be
+    /// Objects of any kind, each with its `kind`, and the events about the object, if they are
     /// shown.
     ///
     /// # Errors
-    /// One of the objects is none of its kind, or of a kind that no page tells of.
+    /// An object is not of its kind, or no page refers to objects of that kind.
     pub fn read(others: &[Value], events: Option<Vec<Value>>) -> Result<Self, String> {
         let mut surroundings = Self { events, ..Self::default() };
         for value in others {
@@ -177,25 +177,25 @@ pub(crate) fn page(view: View, object: &Object, surroundings: &Surroundings) -> 
     align(&page.text, 0, 2)
 }
 
-/// A text whose cells are separated by tabs.
+/// A page with cells separated by tabs, and its view.
 struct Page {
     text: String,
     view: View,
 }
 
 impl Page {
-    /// A line.
+    /// Writes a line.
     fn line(&mut self, text: impl Display) {
         // Writing to a string cannot fail.
         let _ = writeln!(self.text, "{text}");
     }
 
-    /// `Name:` and a value.
+    /// Writes `NAME:` and a value.
     fn field(&mut self, name: &str, value: impl Display) {
         self.line(format_args!("{name}:\t{value}"));
     }
 
-    /// Values below one another, or `<none>`.
+    /// Writes values below one another, or `<none>`.
     fn lines(&mut self, name: &str, values: impl IntoIterator<Item = String>) {
         let mut values = values.into_iter();
         self.field(name, values.next().unwrap_or_else(|| "<none>".to_owned()));
@@ -208,9 +208,9 @@ impl Page {
         self.lines(name, labels.iter().map(|(key, value)| format!("{key}={value}")));
     }
 
-    /// Mirrors `printAnnotationsMultiline`.
+    /// Writes annotations. Mirrors `printAnnotationsMultiline`.
     fn annotations(&mut self, name: &str, annotations: &BTreeMap<String, String>) {
-        /// The longest that stands on one line.
+        /// Greatest length of an annotation on one line, in bytes.
         const LONGEST: usize = 140;
         let shorten = |line: &str| {
             let end = line.floor_char_boundary(LONGEST - 2);
@@ -231,13 +231,13 @@ impl Page {
         self.lines(name, lines);
     }
 
-    /// The name and what comes after it on most pages: labels and annotations.
+    /// Writes labels and annotations, which follow the name on most pages.
     fn metadata(&mut self, value: &Value) {
         self.labels("Labels", &string_map(value.pointer("/metadata/labels")));
         self.annotations("Annotations", &string_map(value.pointer("/metadata/annotations")));
     }
 
-    /// Mirrors `DescribeEvents`.
+    /// Writes the events. Mirrors `DescribeEvents`.
     fn events(&mut self, events: &[Value]) {
         if events.is_empty() {
             return self.field("Events", "<none>");
@@ -281,7 +281,7 @@ impl Page {
         }
         match number(event, "/count") {
             Some(count @ 2..) => {
-                // Before there were series, only the old fields told how often.
+                // Releases without event series read only the old fields.
                 let last = view.age(time("/lastTimestamp"));
                 let first = match view.release.describe_reads_event_series() {
                     true => first,
@@ -308,19 +308,18 @@ impl Page {
     }
 }
 
-/// An amount as the API server prints it, which stores it in canonical form.
+/// An amount in the canonical form in which the API server stores and prints it.
 pub(crate) fn amount(value: &Value) -> String {
     let text = crate::path::plain_text(value);
     Quantity::parse(&text).map_or(text, |quantity| quantity.to_string())
 }
 
-/// A time as Go's `time.RFC1123Z` has it.
+/// A time in the format of Go's `time.RFC1123Z`.
 fn rfc1123(time: Option<Time>) -> String {
     time.unwrap_or(Time::ZERO_OF_GO).to_rfc1123()
 }
 
-/// An object of which nothing more is known than its fields. Mirrors the describer of custom
-/// resources.
+/// Describes an object by its fields alone. Mirrors the describer of custom resources.
 fn other(value: &Value, page: &mut Page) {
     let field = |pointer: &str| text(value, pointer).to_owned();
     page.field("Name", field("/metadata/name"));
@@ -337,7 +336,7 @@ fn other(value: &Value, page: &mut Page) {
     }
 }
 
-/// A field and what is below it.
+/// Writes a field and the fields below it.
 fn tree(page: &mut Page, level: usize, key: &str, value: &Value) {
     let indent = "  ".repeat(level);
     let label = spaced(key);
@@ -369,7 +368,7 @@ fn tree(page: &mut Page, level: usize, key: &str, value: &Value) {
     }
 }
 
-/// `nodeName` as `Node Name`. Mirrors `smartLabelFor`.
+/// A field name as a title: `nodeName` becomes `Node Name`. Mirrors `smartLabelFor`.
 fn spaced(key: &str) -> String {
     if key.contains(['/', '.', '-']) {
         return key.to_owned();

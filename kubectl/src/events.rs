@@ -12,46 +12,46 @@ use taintlab_core::time::Timestamp;
 use crate::objects::{Object, text};
 use crate::session::Session;
 
-/// How long an API server keeps an event (`--event-ttl`).
+/// Time for which an API server keeps an event (`--event-ttl`).
 const TIME_TO_LIVE: Duration = Duration::from_secs(3600);
 
-/// So many different messages about one thing are events of their own; client-go puts further ones
-/// together (`defaultAggregateMaxEvents`).
+/// Number of different messages about one object from which client-go combines further ones into
+/// one event (`defaultAggregateMaxEvents`).
 const MOST_MESSAGES: usize = 10;
 
-/// Messages that come later than this are about something new
-/// (`defaultAggregateIntervalInSeconds`).
+/// Messages after a longer pause than this start anew (`defaultAggregateIntervalInSeconds`).
 const AGGREGATE_INTERVAL: Duration = Duration::from_secs(600);
 
-/// So many events about one thing a component may record, and then one in this time; those that are
-/// too many are lost (`defaultSpamBurst`, `defaultSpamQPS`).
+/// Number of events about one object that a component may record at once, and the time until it may
+/// record one more; events beyond that are lost (`defaultSpamBurst`, `defaultSpamQPS`).
 const BURST: u32 = 25;
 const REFILL: Duration = Duration::from_secs(300);
 
-/// An event, and how often and when it was recorded.
+/// An event, with the number and the times of its occurrences.
 struct Recorded<'e> {
     event: &'e RecordedEvent,
     message: String,
     uid: String,
-    /// How often it happened.
+    /// Number of occurrences.
     seen: u64,
-    /// The same when the API server was last told; 0 if it never was.
+    /// Number of occurrences that the API server knows; 0 if it was never told.
     count: u64,
     first: Timestamp,
     last: Timestamp,
 }
 
-/// What makes events similar: everything but the message. The number tells pods of one name apart.
+/// Similar events agree in this key: everything but the message. The number tells pods of the same
+/// name apart.
 type Kind<'e> = (&'e ObjectReference, usize, &'e str, &'e str, &'e str);
 
-/// The messages of similar events so far.
+/// Messages of similar events so far.
 #[derive(Default)]
 struct Messages<'e> {
     known: BTreeSet<&'e str>,
     last: Timestamp,
 }
 
-/// Kind, namespace and name of what an event is about.
+/// Kind, namespace and name of the object that an event is about.
 fn reference(object: &ObjectReference) -> (&str, &str, &str) {
     match object {
         ObjectReference::Pod { pod, .. } => ("Pod", pod.namespace(), pod.name()),
@@ -67,19 +67,19 @@ fn reference(object: &ObjectReference) -> (&str, &str, &str) {
 
 const SCHEDULER: &str = "default-scheduler";
 
-/// The events that are still kept, as the API server lists them: by namespace and name, which begins
-/// with the name of the object. What was recorded again is one event with a count, of many messages
-/// about one thing the further ones are one, and of many events about one thing only some are sent.
-/// Mirrors `EventCorrelator`, which a restart of its process empties; the scheduler records in a
-/// newer way, of which each is an event of its own.
+/// The events that are still kept, as the API server lists them: by namespace and name, which
+/// begins with the object's name. Repeated events are one event with a count, many different
+/// messages about one object are combined, and of many events about one object only some are sent.
+/// Mirrors `EventCorrelator`, which a restart of its process empties; the scheduler uses the newer
+/// API, in which each recording is an event of its own.
 pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
     let simulator = session.context.simulator;
     let mut found: Vec<Recorded<'_>> = Vec::new();
     let mut known: BTreeMap<(Kind<'_>, &str), usize> = BTreeMap::new();
     let mut similar: BTreeMap<Kind<'_>, Messages<'_>> = BTreeMap::new();
-    // When a component may again record as many events about a thing as at first.
+    // The time at which a component may again record a full burst about an object.
     let mut spent: BTreeMap<(&ObjectReference, usize, &str), Timestamp> = BTreeMap::new();
-    // The pods of a name that are gone: each had a UID of its own.
+    // UIDs of deleted pods by name, in order: each pod had its own.
     let mut gone: BTreeMap<&PodKey, Vec<&str>> = BTreeMap::new();
     for event in session.context.events {
         if let EventKind::PodDeleted { pod, uid } = &event.what {
@@ -181,11 +181,11 @@ fn is_of_taint_eviction(session: &Session<'_>, recorded: &RecordedEvent) -> bool
     recorded.component == session.release().taint_eviction_component()
 }
 
-/// The UID of what an event is about, as it is there now.
+/// The current UID of the object that an event is about.
 fn uid(session: &Session<'_>, recorded: &RecordedEvent) -> String {
     let cluster = session.context.simulator.cluster();
     match &recorded.involved_object {
-        // Taint eviction knows the name alone.
+        // Taint eviction knows only the pod's name.
         ObjectReference::Pod { .. } if is_of_taint_eviction(session, recorded) => String::new(),
         ObjectReference::Pod { pod, .. } => {
             cluster.get_pod(pod).map_or_else(String::new, |pod| pod.metadata.uid.clone())
@@ -236,12 +236,12 @@ fn value(session: &Session<'_>, recorded: &Recorded<'_>, number: u64) -> Value {
     })
 }
 
-/// The events that `kubectl describe` searches about one object, by name.
+/// The events that `kubectl describe` finds about one object.
 pub(crate) fn about(session: &Session<'_>, object: &Object) -> Vec<Value> {
     let kind = object.resource().kind;
     let release = session.release();
     let is_about = |event: &Value| match object {
-        // Of a node the name is taken for the UID, as kubelets do.
+        // As kubelets do, old releases take a node's name for its UID.
         Object::Node(node) => {
             release.describe_node_shows_events_of_controllers()
                 || text(event, "/involvedObject/uid") == node.metadata.name

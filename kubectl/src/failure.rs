@@ -2,14 +2,14 @@
 
 use taintlab_core::command::CommandError;
 
-/// Why a line failed; mirrors what `cmdutil.CheckErr` tells apart.
+/// The reason why a line failed; the cases are those of `cmdutil.CheckErr`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// An error of `kubectl` itself: printed after `error: `, unless there are several.
     Plain(String),
     /// An answer of the API server, or another text that is printed as it is.
     AsIs(String),
-    /// Several of them, each on a line of its own.
+    /// Several errors, each on a line of its own.
     Several(Vec<Failure>),
 }
 
@@ -19,7 +19,7 @@ impl Failure {
         Self::Plain(text.into())
     }
 
-    /// A wrong use of a command. Mirrors `cmdutil.UsageErrorf`.
+    /// A wrong use of a verb. Mirrors `cmdutil.UsageErrorf`.
     pub(crate) fn usage(verb: &str, text: &str) -> Self {
         Self::Plain(format!("{text}\nSee 'kubectl {verb} -h' for help and examples"))
     }
@@ -29,12 +29,12 @@ impl Failure {
         Self::AsIs(format!("Error from server ({reason}): {}", text.as_ref()))
     }
 
-    /// 404.
+    /// An object does not exist (404).
     pub(crate) fn not_found(resource: &str, name: &str) -> Self {
         Self::server("NotFound", format!("{resource} \"{name}\" not found"))
     }
 
-    /// All of them together, none if there are none.
+    /// Combines errors; no errors are a success.
     pub(crate) fn all(mut failures: Vec<Self>) -> Result<(), Self> {
         match failures.len() {
             0 => Ok(()),
@@ -43,7 +43,7 @@ impl Failure {
         }
     }
 
-    /// The text that goes to the standard error output.
+    /// The text for the standard error output.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Plain(text) if text.starts_with("error: ") => text.clone(),
@@ -68,7 +68,7 @@ impl Failure {
     }
 }
 
-/// What the API server says about a command that it does not take.
+/// The answer of the API server to a command that it refuses.
 impl From<CommandError> for Failure {
     fn from(error: CommandError) -> Self {
         match &error {

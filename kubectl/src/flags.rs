@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::session::{DryRun, Session};
 use crate::verbs::Verb;
 
-/// What a flag takes.
+/// The kind of value that a flag takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// `true` or `false`; without a value it is `true`.
@@ -15,7 +15,7 @@ pub(crate) enum Kind {
     Int,
     /// A duration in Go's format.
     Duration,
-    /// A text; this one if the flag stands alone.
+    /// Any text; this one if the flag comes without a value.
     Optional(&'static str),
 }
 
@@ -97,11 +97,11 @@ flags! {
 /// The words after the verb.
 #[derive(Debug, Default)]
 pub(crate) struct Arguments {
-    /// Those that are no flags.
+    /// Words that are not flags.
     pub(crate) positional: Vec<String>,
-    /// How many of them came before `--`.
+    /// Number of those words before `--`.
     pub(crate) before_dash: usize,
-    /// Flags in their order, with their values.
+    /// Flags in order, with their values.
     flags: Vec<(&'static str, String)>,
 }
 
@@ -200,7 +200,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// The value of a flag, the last if there are several.
+    /// The value of a flag, the last one if it is repeated.
     pub(crate) fn get(&self, flag: &Flag) -> Option<&str> {
         let found = self.flags.iter().rev().find(|(name, _)| *name == flag.name);
         found.map(|(_, value)| value.as_str())
@@ -216,7 +216,7 @@ impl Arguments {
         self.get(flag).and_then(|value| value.parse().ok())
     }
 
-    /// What `--dry-run` says. Mirrors `cmdutil.GetDryRunStrategy`.
+    /// The mode that `--dry-run` sets. Mirrors `cmdutil.GetDryRunStrategy`.
     pub(crate) fn dry_run(&self, session: &mut Session<'_>) -> Result<DryRun, Failure> {
         match self.get(&DRY_RUN) {
             None | Some("none" | "false") => Ok(DryRun::No),

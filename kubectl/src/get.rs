@@ -14,7 +14,7 @@ use crate::resources::Resource;
 use crate::session::Session;
 use crate::table::table;
 
-/// How objects are printed.
+/// The format of the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Output {
     Table { wide: bool },
@@ -99,7 +99,7 @@ fn output(text: &str) -> Result<Output, Failure> {
     })
 }
 
-/// Sorts by a field that is a number or a text.
+/// Sorts objects by a field that is a number or a text.
 fn sort(objects: &mut [Object], field: &str) -> Result<(), Failure> {
     let path = path::relaxed(field)?;
     let key = |object: &Object| {
@@ -122,7 +122,7 @@ fn sort(objects: &mut [Object], field: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the flags ask for.
+/// The options of the table that the flags ask for.
 fn table_options(arguments: &Arguments, wide: bool, with_kind: bool) -> TableOptions {
     let columns = arguments.get(&flags::LABEL_COLUMNS).map(|text| text.split(','));
     TableOptions {
@@ -166,7 +166,7 @@ fn print_tables(
     }
 }
 
-/// The objects as values: one that was named alone by itself, others as a list.
+/// Prints objects as values: a single object that the line names by itself, others as a list.
 fn print_values(
     session: &mut Session<'_>,
     selection: &Selection,
@@ -200,14 +200,14 @@ fn print_values(
     Ok(())
 }
 
-/// An object with all that the API server has of it.
+/// An object with all fields that an API server would have.
 fn complete(session: &Session<'_>, object: &Object) -> Value {
     match session.served(object) {
         Object::Pod(pod) => {
             let mut pod = Pod::clone(&pod);
             default_pod(&mut pod, session.release());
             let mut value = serde_json::to_value(pod).unwrap_or_default();
-            // A kubelet of a pod writes a time that is none.
+            // A kubelet writes a zero time here, which is served as `null`.
             default_each(&mut value, "/status/conditions", "lastProbeTime", &Value::Null);
             for list in ["/status/containerStatuses", "/status/initContainerStatuses"] {
                 default_each(&mut value, list, "lastState", &json!({}));
@@ -217,7 +217,7 @@ fn complete(session: &Session<'_>, object: &Object) -> Value {
         Object::Node(node) => {
             let mut value = serde_json::to_value(node.as_ref()).unwrap_or_default();
             if let Some(Value::Object(status)) = value.get_mut("status") {
-                // Every kubelet says where it listens.
+                // Every kubelet reports the port on which it listens.
                 let endpoints = json!({ "kubeletEndpoint": { "Port": 10250 } });
                 status.entry("daemonEndpoints").or_insert(endpoints);
             }
@@ -227,7 +227,7 @@ fn complete(session: &Session<'_>, object: &Object) -> Value {
     }
 }
 
-/// Gives each element of a list a field that it has not.
+/// Sets a field in each element of a list that lacks it.
 fn default_each(value: &mut Value, list: &str, field: &str, default: &Value) {
     let items = value.pointer_mut(list).and_then(Value::as_array_mut);
     for item in items.into_iter().flatten().filter_map(Value::as_object_mut) {

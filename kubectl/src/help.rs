@@ -1,4 +1,4 @@
-//! Help: how verbs and flags are used.
+//! Help for verbs and flags.
 
 use crate::failure::Failure;
 use crate::flags::{self, Arguments, Kind};
@@ -17,7 +17,7 @@ pub(crate) fn help(session: &mut Session<'_>, arguments: &Arguments) -> Result<(
     Ok(())
 }
 
-/// All verbs.
+/// Prints the list of all verbs.
 pub(crate) fn overview(session: &mut Session<'_>) {
     session.print("kubectl controls the simulated cluster.\n\nCommands:");
     for verb in &VERBS {
@@ -29,7 +29,7 @@ pub(crate) fn overview(session: &mut Session<'_>) {
     );
 }
 
-/// One verb.
+/// Prints the help of a verb.
 pub(crate) fn of_verb(session: &mut Session<'_>, verb: &Verb) {
     session.print(format!("{}\n\nExamples:", verb.about));
     for line in verb.examples.lines() {

@@ -1,4 +1,4 @@
-//! The line that does what a command does.
+//! The `kubectl` line that does the same as a command.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,11 @@ use taintlab_core::simulator::Simulator;
 
 use crate::words::quoted;
 
-/// The `kubectl` line that does to this cluster what `command` does, ready to be pasted into a
-/// shell; `None` if `kubectl` cannot do it (a fault, a binding), or if there is nothing to do.
+/// The `kubectl` line that does to this cluster what `command` does, ready to paste into a shell;
+/// `None` if `kubectl` cannot do it (a fault, a binding), or if nothing would change.
 ///
-/// Run with [`run`](crate::run) it leaves the same objects, apart from the order of a node's
-/// taints, which `kubectl taint` decides by itself.
+/// Running it with [`run`](crate::run) leaves the same objects, apart from the order of a node's
+/// taints, which `kubectl taint` chooses itself.
 #[must_use]
 pub fn command_line_of(command: &Command, simulator: &Simulator) -> Option<String> {
     let cluster = simulator.cluster();
@@ -135,7 +135,7 @@ pub fn command_line_of(command: &Command, simulator: &Simulator) -> Option<Strin
     }
 }
 
-/// The flags of a drain. The nodes are cordoned as well.
+/// The line of a drain, with its flags. The line cordons the nodes as well.
 fn drain(nodes: &[NodeName], options: &DrainOptions) -> Option<String> {
     let mut words = vec!["drain".to_owned()];
     words.extend(nodes.iter().map(|node| node.as_str().to_owned()));
@@ -169,14 +169,14 @@ fn line(words: &[&str]) -> Option<String> {
     Some(format!("kubectl {}", words.join(" ")))
 }
 
-/// A verb and a pod.
+/// The first words of a line about a pod: verb, type, name and namespace.
 fn about<'c>(verb: &'c str, pod: &'c PodKey) -> Vec<&'c str> {
     let mut words = vec![verb, "pod", pod.name()];
     in_namespace(&mut words, pod);
     words
 }
 
-/// An object as a here document.
+/// A line that passes an object as a here document.
 fn document<T: Serialize>(verb: &str, object: &T) -> Option<String> {
     let yaml = taintlab_manifest::to_yaml(object).ok()?;
     let mut mark = "EOF".to_owned();
@@ -186,12 +186,13 @@ fn document<T: Serialize>(verb: &str, object: &T) -> Option<String> {
     Some(format!("kubectl {verb} -f - <<'{mark}'\n{yaml}{mark}"))
 }
 
-/// What has to be added to and removed from a node's taints.
+/// The line that changes a node's taints from `old` to `new`; `None` if they are equal or need a
+/// `timeAdded`.
 fn taint(node: &str, old: &[Taint], new: &[Taint]) -> Option<String> {
     let mut words = vec!["taint".to_owned(), "nodes".to_owned(), node.to_owned()];
     let mut overwrite = false;
     for taint in new.iter().filter(|taint| !old.contains(taint)) {
-        // `timeAdded` is nothing that kubectl can set.
+        // kubectl cannot set `timeAdded`.
         if taint.time_added.is_some() {
             return None;
         }
@@ -210,7 +211,7 @@ fn taint(node: &str, old: &[Taint], new: &[Taint]) -> Option<String> {
     line(&words.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// Which labels have to be set and removed.
+/// The line that changes labels from `old` to `new`; `None` if they are equal.
 fn label(
     words: Vec<&str>,
     old: &BTreeMap<String, String>,

@@ -123,7 +123,7 @@ fn change_one(
     new.extend(set.iter().map(|(key, value)| (key.clone(), value.clone())));
     new.retain(|key, _| !remove.contains(key));
     let same = new == old;
-    // As upstream, the length of the object decides.
+    // As in upstream, the length of the JSON decides.
     let length = |pairs: &Pairs| serde_json::to_string(pairs).map_or(0, |text| text.len());
     let shorter = !overwrite && length(&new) < length(&old);
     if !same {
@@ -167,7 +167,7 @@ fn command(object: &Object, what: &str, pairs: Pairs) -> Result<Command, Failure
     }
 }
 
-/// Mirrors `cmdutil.GetResourcesAndPairs`.
+/// Separates the objects of a line from its pairs. Mirrors `cmdutil.GetResourcesAndPairs`.
 fn words_and_pairs<'w>(
     words: &'w [String],
     what: &str,
@@ -183,7 +183,7 @@ fn words_and_pairs<'w>(
     Ok((names, pairs))
 }
 
-/// Mirrors `parseLabels` and `parseAnnotations`.
+/// Reads the pairs to set and the keys to remove. Mirrors `parseLabels` and `parseAnnotations`.
 fn parse(pairs: &[String], what: &str) -> Result<(Pairs, Vec<String>), Failure> {
     let (mut set, mut remove) = (Pairs::new(), Vec::new());
     for pair in pairs {

@@ -1,16 +1,16 @@
 //! Runs lines of `kubectl` against a simulation: a line goes in, its output and commands come out.
 //!
-//! Planning is pure. [`run`] changes nothing; it returns the [`Command`]s that do what the line
-//! says, in their order, and the caller applies them at the simulation's current time, so that it
-//! can record and undo them. They are tried on a copy first, so that each of them will be accepted;
-//! what is refused becomes an error in the API server's words. A request that was made to fail is
-//! among the commands nevertheless: it was sent, and counts
-//! ([`is_simulated`](taintlab_core::command::CommandError::is_simulated)). A line that fails halfway returns
-//! the commands up to there, as `kubectl` itself would have done some of its work.
+//! Planning is pure. [`run`] changes nothing: it returns the [`Command`]s of the line in their
+//! order, and the caller applies them at the simulation's current time, so that it can record and
+//! undo them. They are tried on a copy first, so each of them will be accepted; a refusal becomes
+//! an error in the API server's words. A request that was made to fail is still among the commands:
+//! it was sent, and counts ([`is_simulated`](taintlab_core::command::CommandError::is_simulated)).
+//! A line that fails halfway returns the commands up to there, as `kubectl` itself would have done
+//! part of its work.
 //!
-//! The tables and messages are those of the `kubectl` of the simulated release;
-//! [`print`](mod@print) has the tables and pages for who has objects and no simulation. No rule of
-//! Kubernetes is here: `taintlab_core` decides what a taint argument means, what an API server
+//! Tables and messages are those of the `kubectl` of the simulated release; [`print`](mod@print)
+//! offers the tables and pages to callers that have objects and no simulation. This crate holds no
+//! rule of Kubernetes: `taintlab_core` decides what a taint argument means, what an API server
 //! refuses and which pods a drain evicts.
 
 mod apply;
@@ -52,15 +52,15 @@ use crate::session::Session;
 pub use crate::complete::{Completion, complete};
 pub use crate::inverse::command_line_of;
 
-/// What a line is run against.
+/// The cluster that a line runs against.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
-    /// The cluster, at the time at which the line is typed.
+    /// The cluster at the time at which the line is typed.
     pub simulator: &'a Simulator,
-    /// What happened so far, oldest first: `get events` and `describe` show the Kubernetes Events
-    /// of it. Those that are older than an hour are left out, as an API server forgets them.
+    /// Events so far, oldest first: `get events` and `describe` show the Kubernetes Events among
+    /// them. Those older than an hour are left out, as an API server forgets them.
     pub events: &'a [Event],
-    /// The namespace that is meant unless `-n` is given; empty for `default`.
+    /// The namespace of a line without `-n`; empty for `default`.
     pub namespace: &'a str,
 }
 
@@ -72,25 +72,24 @@ impl<'a> Context<'a> {
     }
 }
 
-/// What came of a line.
+/// The outcome of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// What goes to the standard output.
+    /// Text for the standard output.
     pub stdout: String,
-    /// What goes to the standard error output.
+    /// Text for the standard error output.
     pub stderr: String,
     /// Both in the order in which they were written, as a terminal shows them.
     pub terminal: String,
-    /// 0 if all went well, otherwise 1; then there is a text in `stderr`.
+    /// 0 on success, otherwise 1; then `stderr` has a text.
     pub exit_code: u8,
-    /// What the line does to the cluster, to be applied in this order at the simulation's current
-    /// time. There can be some although the line failed, and those that were made to fail do so once
-    /// more.
+    /// Changes to the cluster, to apply in this order at the simulation's current time. A failed
+    /// line can have some too, and commands that were made to fail will fail once more.
     pub commands: Vec<Command>,
-    /// The number of the drain that the line has begun and that is not done: what it prints from
-    /// now on comes as [`EventKind::DrainPrinted`] with this number, once time passes, and its end
-    /// as [`EventKind::DrainEnded`]. What it prints at once is in the texts here already, although
-    /// it comes as such happenings, too, when the commands are applied.
+    /// The number of the drain that the line has begun and that goes on. Its further output arrives
+    /// as [`EventKind::DrainPrinted`] with this number, once time passes, and its end as
+    /// [`EventKind::DrainEnded`]. Its output so far is already in the texts here, and is repeated
+    /// as such events when the commands are applied.
     ///
     /// [`EventKind::DrainPrinted`]: taintlab_core::event::EventKind::DrainPrinted
     /// [`EventKind::DrainEnded`]: taintlab_core::event::EventKind::DrainEnded
@@ -100,8 +99,8 @@ pub struct Outcome {
 /// Runs a line such as `kubectl taint nodes worker-1 a=b:NoSchedule`. The word `kubectl` (or `k`)
 /// may be left out, a `$` before it is ignored, and an empty line does nothing.
 ///
-/// `stdin` is what `-f -` reads. Unless it is given, it may follow in the line itself, as a here
-/// document: `kubectl apply -f - <<EOF`, lines, `EOF`.
+/// `stdin` is the text that `-f -` reads. If it is absent, the text may follow in the line itself,
+/// as a here document: `kubectl apply -f - <<EOF`, lines, `EOF`.
 ///
 /// ```
 /// use taintlab_core::simulator::Simulator;

@@ -24,7 +24,7 @@ use crate::failure::Failure;
 use crate::resources::{self, Resource};
 use crate::session::Session;
 
-/// An object.
+/// An object of the cluster.
 #[derive(Clone, Debug)]
 pub(crate) enum Object {
     Node(Arc<Node>),
@@ -49,7 +49,7 @@ impl Object {
         }
     }
 
-    /// Its namespace; empty if it has none.
+    /// The object's namespace; empty if it has none.
     pub(crate) fn namespace(&self) -> &str {
         match self {
             Self::Node(_) => "",
@@ -66,12 +66,12 @@ impl Object {
         }
     }
 
-    /// How messages name it: `node/worker-1`, `deployment.apps/web`.
+    /// The name in messages: `node/worker-1`, `deployment.apps/web`.
     pub(crate) fn qualified_name(&self) -> String {
         format!("{}/{}", self.resource().qualified_singular(), self.name())
     }
 
-    /// Its JSON form.
+    /// The object's JSON form.
     pub(crate) fn value(&self) -> Value {
         match self {
             Self::Node(node) => serde_json::to_value(node.as_ref()).unwrap_or_default(),
@@ -82,7 +82,7 @@ impl Object {
 }
 
 impl Object {
-    /// An object of a kind in its JSON form.
+    /// Reads an object of a kind from its JSON form.
     pub(crate) fn read(kind: &str, value: &Value) -> Result<Self, String> {
         let read_failed = |error: serde_json::Error| error.to_string();
         Ok(match kind {
@@ -108,7 +108,7 @@ fn with_default_labels(resource: &Resource, mut value: Value) -> Value {
     value
 }
 
-/// A workload in its JSON form, without its status.
+/// Reads a workload from its JSON form, without its status.
 pub(crate) fn workload(value: &Value) -> Result<Box<Workload>, Failure> {
     let mut value = value.clone();
     if let Value::Object(fields) = &mut value {
@@ -117,7 +117,7 @@ pub(crate) fn workload(value: &Value) -> Result<Box<Workload>, Failure> {
     typed(&value).map_err(Failure::plain)
 }
 
-/// A budget in its JSON form, without its status.
+/// Reads a budget from its JSON form, without its status.
 pub(crate) fn budget(value: &Value) -> Result<Box<PodDisruptionBudget>, Failure> {
     let mut value = value.clone();
     if let Value::Object(fields) = &mut value {
@@ -126,7 +126,7 @@ pub(crate) fn budget(value: &Value) -> Result<Box<PodDisruptionBudget>, Failure>
     typed(&value).map_err(Failure::plain)
 }
 
-/// The text at a JSON pointer, empty if there is none.
+/// The text at a JSON pointer; empty if there is none.
 pub(crate) fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or("")
 }
@@ -141,14 +141,14 @@ pub(crate) fn time_at(value: &Value, pointer: &str) -> Option<Time> {
     Time::parse(text(value, pointer)).ok()
 }
 
-/// An object whose values are strings.
+/// The entries of a JSON object whose values are strings.
 pub(crate) fn string_map(value: Option<&Value>) -> BTreeMap<String, String> {
     let map = value.and_then(Value::as_object);
     let pairs = map.into_iter().flatten();
     pairs.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).ordered_map()
 }
 
-/// Volumes, claims, classes or attachments with what the API server fills in.
+/// Volumes, claims, classes or attachments, with the API server's defaults.
 fn storage_values(storage: &Volumes, resource: &Resource) -> Vec<Value> {
     let value = |object: Option<Value>| object.unwrap_or_default();
     if *resource == resources::VOLUMES {
@@ -179,7 +179,7 @@ fn storage_values(storage: &Volumes, resource: &Resource) -> Vec<Value> {
 }
 
 impl Session<'_> {
-    /// The objects of a type, in one namespace or in all.
+    /// The objects of a type, in one namespace or in all (`None`).
     pub(crate) fn list(&self, resource: &'static Resource, namespace: Option<&str>) -> Vec<Object> {
         let cluster = self.simulator().cluster();
         let here = |object: &Object| namespace.is_none_or(|name| object.namespace() == name);
@@ -250,7 +250,7 @@ impl Session<'_> {
         self.simulator().node_as_served(name)
     }
 
-    /// An object with what the API server tells of it besides what the simulation keeps.
+    /// An object with the fields that the API server adds to those in the simulation.
     pub(crate) fn served(&self, object: &Object) -> Object {
         match object {
             Object::Pod(pod) => {
@@ -285,13 +285,13 @@ impl Session<'_> {
         self.simulator().cluster().pods_of(node).map(|(_, pod)| Object::Pod(pod.clone()))
     }
 
-    /// All namespaces: those that each cluster has, and those of the objects.
+    /// All namespaces: those that every cluster has, and those of pods and workloads.
     pub(crate) fn namespaces(&self) -> BTreeSet<String> {
         let always = ["default", "kube-node-lease", "kube-public", "kube-system"];
         let mut names: BTreeSet<String> = always.into_iter().map(str::to_owned).ordered_set();
         let mut last = "";
         for (key, _) in self.simulator().cluster().pods() {
-            // Pods come in the order of their namespaces.
+            // Pods are ordered by namespace, so each is inserted once.
             if key.namespace() != last {
                 last = key.namespace();
                 names.insert(last.to_owned());
@@ -302,7 +302,7 @@ impl Session<'_> {
         names
     }
 
-    /// A workload with the status that its controller writes.
+    /// A workload with its controller's status.
     fn workload_value(&self, workload: &Workload) -> Value {
         let mut value = serde_json::to_value(workload).unwrap_or_default();
         let Some(view) = self.simulator().workload_view(&workload.key()) else { return value };
@@ -355,7 +355,7 @@ impl Session<'_> {
         value
     }
 
-    /// The service that the API server makes for itself.
+    /// The service that the API server creates for itself.
     fn kubernetes_service(&self) -> Value {
         json!({
             "apiVersion": "v1",
@@ -374,7 +374,7 @@ impl Session<'_> {
         })
     }
 
-    /// The classes that the API server makes.
+    /// All priority classes, sorted by name; the two of the API server with their descriptions.
     fn priority_classes(&self) -> Vec<Value> {
         let created = self.simulator().config().start;
         let mut classes = priority_classes(self.simulator()).to_vec();
@@ -397,7 +397,7 @@ impl Session<'_> {
             if !description.is_empty() {
                 class.other.set("description", description.into());
             }
-            // Every key is a string, so that there is a JSON form.
+            // Every key is a string, so the JSON form exists.
             serde_json::to_value(class).unwrap_or_default()
         };
         classes.into_iter().map(object).collect()

@@ -1,4 +1,4 @@
-//! `kubectl patch`, and how patches in JSON are merged.
+//! `kubectl patch`, and merging of JSON patches.
 
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ pub(crate) fn patch(session: &mut Session<'_>, arguments: &Arguments) -> Result<
     Failure::all(failures)
 }
 
-/// Mirrors RFC 7396.
+/// Applies a patch as RFC 7396 defines it.
 fn merge_patch(old: &Value, patch: &Value) -> Value {
     let Value::Object(patch) = patch else { return patch.clone() };
     let mut merged = old.as_object().cloned().unwrap_or_default();
@@ -73,7 +73,7 @@ fn merge_patch(old: &Value, patch: &Value) -> Value {
     Value::Object(merged)
 }
 
-/// The object of the same type that has this JSON form.
+/// Reads an object of the same type from this JSON form.
 pub(crate) fn rebuild(like: &Object, value: Value) -> Result<Object, Failure> {
     Ok(match like {
         Object::Node(_) => Object::Node(Arc::new(typed(&value).map_err(Failure::plain)?)),
@@ -82,14 +82,14 @@ pub(crate) fn rebuild(like: &Object, value: Value) -> Result<Object, Failure> {
     })
 }
 
-/// Lays `wanted` over `live`, without what is in `last` and no longer wanted. Lists are replaced,
-/// unless all of their items have names, as containers and volumes do.
+/// Lays `wanted` over `live`, without keys that are in `last` and no longer wanted. Lists are
+/// replaced, unless all of their items have names, as containers and volumes do.
 pub(crate) fn merge(live: &Value, last: &Value, wanted: &Value) -> Value {
     match (live, wanted) {
         (Value::Object(live), Value::Object(wanted)) => {
             let mut merged = live.clone();
             for key in last.as_object().into_iter().flat_map(Map::keys) {
-                // Whatever was applied, the object stays what it is.
+                // Remove keys that were applied before and are no longer wanted.
                 if !wanted.contains_key(key) {
                     merged.remove(key);
                 }

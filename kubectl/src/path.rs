@@ -1,11 +1,12 @@
-//! JSONPath as `kubectl` has it: fields, indexes, slices, filters by one comparison, `range`.
+//! JSONPath as `kubectl` supports it: fields, indexes, slices, filters with one comparison,
+//! `range`.
 
 use serde_json::{Number, Value};
 use taintlab_manifest::to_json;
 
 use crate::failure::Failure;
 
-/// A path from a value to others.
+/// A path from a value to other values.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Path(Vec<Step>);
 
@@ -29,11 +30,11 @@ enum Comparison {
     GreaterOrEqual,
 }
 
-/// No longer path is read.
+/// Greatest length of a path, in bytes.
 const LONGEST: usize = 2_000;
 
-/// A path with or without braces and leading point, as `--sort-by` and custom columns take it.
-/// Mirrors `get.RelaxedJSONPathExpression`.
+/// Reads a path with or without braces and leading point, as `--sort-by` and custom columns take
+/// it. Mirrors `get.RelaxedJSONPathExpression`.
 pub(crate) fn relaxed(text: &str) -> Result<Path, Failure> {
     let body = text.trim();
     let body = body.strip_prefix('{').and_then(|body| body.strip_suffix('}')).unwrap_or(body);
@@ -76,7 +77,7 @@ fn parse(text: &str) -> Result<Path, Failure> {
     Ok(Path(steps))
 }
 
-/// Reads a field; a point in its name is escaped by a backslash.
+/// Reads a field; a backslash escapes a point in its name.
 fn field<'t>(text: &'t str, steps: &mut Vec<Step>) -> &'t str {
     let mut name = String::new();
     let mut chars = text.chars();
@@ -97,7 +98,7 @@ fn field<'t>(text: &'t str, steps: &mut Vec<Step>) -> &'t str {
     rest
 }
 
-/// Where the bracket is closed that was opened before.
+/// The index of the bracket that closes the one just opened.
 fn end_of_bracket(text: &str) -> Option<usize> {
     let (mut quote, mut depth) = (None, 0_usize);
     for (index, c) in text.char_indices() {
@@ -223,7 +224,7 @@ fn children(value: &Value) -> Vec<&Value> {
     }
 }
 
-/// An index that may count from the end.
+/// The position of an index, which counts from the end if negative.
 fn place(index: i64, length: usize) -> Option<usize> {
     match usize::try_from(index) {
         Ok(index) => Some(index),
@@ -253,7 +254,7 @@ impl Comparison {
     }
 }
 
-/// A value as a template prints it: texts without quotes, all else as JSON.
+/// A value as a template prints it: strings without quotes, everything else as JSON.
 pub(crate) fn plain_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -301,7 +302,7 @@ enum Part<'t> {
     Wrong(&'t str),
 }
 
-/// Fills in a template such as `{range .items[*]}{.metadata.name}{"\n"}{end}`.
+/// Expands a template such as `{range .items[*]}{.metadata.name}{"\n"}{end}`.
 pub(crate) fn template(template: &str, value: &Value) -> Result<String, Failure> {
     let mut parts = Vec::new();
     let mut rest = template;
@@ -419,7 +420,7 @@ pub(crate) fn columns(spec: &str, objects: &[Value]) -> Result<Vec<Vec<String>>,
     Ok(rows)
 }
 
-/// A value in a cell; lists and objects as Go prints them.
+/// The text of a value in a cell; lists and objects look as Go prints them.
 fn cell_text(value: &Value) -> String {
     match value {
         Value::Null => "<nil>".to_owned(),

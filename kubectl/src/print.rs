@@ -1,7 +1,7 @@
-//! How objects are printed: the API server's tables as `kubectl get` shows them, and the pages of
-//! `kubectl describe`. The console prints by this; so can whoever has objects and no simulation.
+//! Printing of objects: the API server's tables, as `kubectl get` shows them, and the pages of
+//! `kubectl describe`. The console uses it, and so can callers that have objects and no simulation.
 //!
-//! What is printed depends on the release and on the clock, a [`View`], and on nothing else.
+//! The output depends only on the objects, the options, and a [`View`]: the release and the clock.
 
 use serde_json::Value;
 use taintlab_core::release::KubernetesRelease;
@@ -16,17 +16,17 @@ use crate::table::{human_duration, table};
 
 pub use crate::describe::Surroundings;
 
-/// The release whose words count, and the clock that ages are told by.
+/// The release whose wording is used, and the time to which ages refer.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     /// The release of the API server and of `kubectl`.
     pub release: KubernetesRelease,
-    /// What time it is.
+    /// The current time.
     pub now: Time,
 }
 
 impl View {
-    /// How long ago a time was. Mirrors `translateTimestampSince`.
+    /// The age of a time. Mirrors `translateTimestampSince`.
     pub(crate) fn age(self, time: Option<Time>) -> String {
         match time {
             None => "<unknown>".to_owned(),
@@ -38,31 +38,31 @@ impl View {
     }
 }
 
-/// What `kubectl get` is asked to print besides the columns that are always there.
+/// Options of a table, beyond the columns that are always shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableOptions {
     /// `-o wide`: all columns.
     pub wide: bool,
     /// `--no-headers`: no line with the titles.
     pub no_headers: bool,
-    /// `-A`: the namespace in front, of objects that have one.
+    /// `-A`: the namespace as the first column, for types that have one.
     pub all_namespaces: bool,
     /// `--show-labels`: all labels in the last column.
     pub show_labels: bool,
     /// `--show-kind`: the type in front of the name.
     pub with_kind: bool,
-    /// `-L`: labels that are columns of their own.
+    /// `-L`: labels with a column of their own.
     pub label_columns: Vec<String>,
 }
 
 /// The objects of one type as rows. Mirrors `metav1.Table` after `decorateTable`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// The names of the columns, also of those that only `-o wide` shows.
+    /// The names of the columns, including those that only `-o wide` shows.
     pub columns: Vec<String>,
     /// A row for each object: texts and whole numbers.
     pub rows: Vec<Vec<Value>>,
-    /// Whether a column is left out without `-o wide`.
+    /// For each column, whether only `-o wide` shows it.
     is_wide: Vec<bool>,
 }
 
@@ -111,7 +111,7 @@ impl Table {
         Self { rows: objects.into_iter().map(row).collect(), columns: names, is_wide }
     }
 
-    /// What is printed. Mirrors `printTable`.
+    /// The printed table. Mirrors `printTable`.
     #[must_use]
     pub fn text(&self, options: &TableOptions) -> String {
         let shown = |cells: Vec<String>| -> Vec<String> {
@@ -127,7 +127,7 @@ impl Table {
     }
 }
 
-/// A cell up to the end of its first line.
+/// The text of a cell up to the end of its first line.
 fn cell_text(cell: &Value) -> String {
     match cell {
         Value::String(text) => match text.split_once(['\n', '\r', '\u{c}']) {
@@ -138,10 +138,10 @@ fn cell_text(cell: &Value) -> String {
     }
 }
 
-/// The table of `kubectl get` for objects of one kind, as JSON.
+/// The table of `kubectl get` for objects of one kind, given as JSON.
 ///
 /// # Errors
-/// The kind is unknown, or an object is none of it.
+/// The kind is unknown, or an object is not of that kind.
 pub fn get(
     view: View,
     kind: &str,
@@ -153,10 +153,10 @@ pub fn get(
     Ok(Table::of(view, resources::by_kind(kind)?, &objects, options))
 }
 
-/// The page of `kubectl describe` about an object, as JSON.
+/// The page of `kubectl describe` about an object, given as JSON.
 ///
 /// # Errors
-/// The kind is unknown, or the object is none of it.
+/// The kind is unknown, or the object is not of that kind.
 pub fn describe(
     view: View,
     kind: &str,
@@ -166,7 +166,7 @@ pub fn describe(
     Ok(describe::page(view, &Object::read(kind, object)?, surroundings))
 }
 
-/// The labels of an object in its JSON form.
+/// The labels of an object, given as JSON.
 pub(crate) fn labels_of(value: &Value) -> std::collections::BTreeMap<String, String> {
     string_map(value.pointer("/metadata/labels"))
 }

@@ -1,4 +1,4 @@
-//! The types of objects, by all their names.
+//! The types of objects and their names.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ pub(crate) struct Resource {
     pub(crate) plural: &'static str,
     pub(crate) singular: &'static str,
     pub(crate) short: &'static [&'static str],
-    /// Empty for the core group.
+    /// The API group; empty for the core group.
     pub(crate) group: &'static str,
     pub(crate) namespaced: bool,
 }
@@ -25,12 +25,12 @@ impl Resource {
         if self.group.is_empty() { "v1".to_owned() } else { format!("{}/v1", self.group) }
     }
 
-    /// How messages name the type: `pod`, `deployment.apps`.
+    /// The name of the type in messages: `pod`, `deployment.apps`.
     pub(crate) fn qualified_singular(&self) -> String {
         self.qualified(self.singular)
     }
 
-    /// How the API server names the type: `pods`, `deployments.apps`.
+    /// The API server's name of the type: `pods`, `deployments.apps`.
     pub(crate) fn qualified_plural(&self) -> String {
         self.qualified(self.plural)
     }
@@ -39,7 +39,7 @@ impl Resource {
         if self.group.is_empty() { name.to_owned() } else { format!("{name}.{}", self.group) }
     }
 
-    /// An empty list of such objects.
+    /// A list of these objects, as `kubectl get` prints several.
     pub(crate) fn list_head(items: Vec<Value>) -> Value {
         json!({
             "apiVersion": "v1", "kind": "List", "items": items,
@@ -61,7 +61,7 @@ macro_rules! resources {
             group: $group,
             namespaced: $namespaced,
         };)+
-        /// All of them.
+        /// All types.
         pub(crate) static RESOURCES: &[&Resource] = &[$(&$constant),+];
     };
 }
@@ -91,11 +91,11 @@ resources! {
         "storage.k8s.io", false;
 }
 
-/// What `all` stands for, in the order in which it is printed.
+/// The types that `all` stands for, in printing order.
 pub(crate) static ALL: [&Resource; 7] =
     [&PODS, &SERVICES, &DAEMON_SETS, &DEPLOYMENTS, &REPLICA_SETS, &STATEFUL_SETS, &JOBS];
 
-/// Whether objects of a type are of storage.
+/// Whether the type is a volume, a claim, a class or an attachment.
 pub(crate) fn is_storage(resource: &Resource) -> bool {
     [&VOLUMES, &CLAIMS, &STORAGE_CLASSES, &ATTACHMENTS].contains(&resource)
 }
@@ -124,7 +124,7 @@ pub(crate) fn by_kind(kind: &str) -> Result<&'static Resource, String> {
     found.copied().ok_or_else(|| format!("no type of the kind `{kind}` is known"))
 }
 
-/// Finds the type of an object that was read.
+/// Finds the type of an object by its `apiVersion` and `kind`.
 pub(crate) fn of_kind(api_version: &str, kind: &str) -> Option<&'static Resource> {
     let found = RESOURCES
         .iter()

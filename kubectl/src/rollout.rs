@@ -44,7 +44,7 @@ pub(crate) fn rollout(session: &mut Session<'_>, arguments: &Arguments) -> Resul
             )));
         } else if what == "status" {
             let done = rollout_status(session, &object);
-            // Time stands still, so that there is nothing to be waited for.
+            // Time stands still, so waiting cannot change anything.
             let waits = arguments.get(&flags::WATCH).is_none_or(|_| arguments.is(&flags::WATCH));
             let timeout = arguments.get(&flags::TIMEOUT).map(parse_duration);
             let in_vain = timeout.is_some_and(|time| time.is_ok_and(|time| !time.is_zero()));
@@ -58,7 +58,7 @@ pub(crate) fn rollout(session: &mut Session<'_>, arguments: &Arguments) -> Resul
     Failure::all(failures)
 }
 
-/// As `kubectl` notes a restart in the template. Mirrors `defaultObjectRestarter`.
+/// Notes a restart in the template, as `kubectl` does. Mirrors `defaultObjectRestarter`.
 fn restart(session: &mut Session<'_>, object: &Object) -> Result<(), Failure> {
     let at = session.now().truncated_to_seconds().to_string();
     let mark = json!({ "spec": { "template": { "metadata": {
@@ -70,8 +70,8 @@ fn restart(session: &mut Session<'_>, object: &Object) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tells where a rollout is, and whether that is the end. Mirrors `DeploymentStatusViewer.Status`
-/// and the others.
+/// Prints the state of a rollout; returns whether it is complete. Mirrors
+/// `DeploymentStatusViewer.Status` and the others.
 fn rollout_status(session: &mut Session<'_>, object: &Object) -> bool {
     let value = object.value();
     let status = |name: &str| objects::number(&value, &format!("/status/{name}")).unwrap_or(0);

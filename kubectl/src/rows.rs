@@ -14,7 +14,7 @@ use crate::resources::{self, Resource};
 use crate::selector::{format_labels, format_selector};
 use crate::table::human_duration;
 
-/// The columns of a type, and whether only `-o wide` shows them.
+/// The columns of a type, each with whether only `-o wide` shows it.
 pub(crate) fn columns(view: View, resource: &Resource) -> Vec<(&'static str, bool)> {
     let split = |always: &[&'static str], wide: &[&'static str]| {
         let always = always.iter().map(|name| (*name, false));
@@ -145,7 +145,8 @@ fn node_cells(view: View, node: &Node) -> Vec<Value> {
     cells
 }
 
-/// `Ready`, `NotReady`, `Unknown`, with `SchedulingDisabled`. Mirrors `printNode`.
+/// Status of a node: `Ready`, `NotReady` or `Unknown`, with `SchedulingDisabled`. Mirrors
+/// `printNode`.
 fn node_status(node: &Node) -> String {
     let mut status = match node.condition("Ready") {
         Some(condition) if condition.status.as_str() == "True" => "Ready",
@@ -159,7 +160,7 @@ fn node_status(node: &Node) -> String {
     status
 }
 
-/// The roles by the labels, or `<none>`. Mirrors `findNodeRoles`.
+/// Roles of a node, from its labels, or `<none>`. Mirrors `findNodeRoles`.
 pub(crate) fn node_roles(node: &Node) -> String {
     let roles: BTreeSet<&str> = node
         .metadata
@@ -178,7 +179,7 @@ fn spec_list<'p>(pod: &'p Pod, field: &str) -> &'p [Value] {
     pod.spec.other.get(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// Mirrors `printPod`.
+/// Cells of a pod. Mirrors `printPod`.
 fn pod_cells(view: View, pod: &Pod) -> Vec<Value> {
     let columns = PodColumns::of(view.release, pod);
     let status = |name: &str| pod.status.other.get(name).and_then(Value::as_str).unwrap_or("");
@@ -213,7 +214,7 @@ fn pod_cells(view: View, pod: &Pod) -> Vec<Value> {
     ]
 }
 
-/// Names and images of the containers of a pod template.
+/// Names and images of the containers in a pod template.
 fn containers(value: &Value) -> [Value; 2] {
     let list = value.pointer("/spec/template/spec/containers").and_then(Value::as_array);
     ["/name", "/image"].map(|field| {
@@ -299,8 +300,8 @@ fn other_cells(view: View, resource: &Resource, value: &Value) -> Vec<Value> {
 /// The title of a column of volumes and claims.
 const ATTRIBUTES_CLASS: &str = "VolumeAttributesClass";
 
-/// Mirrors `printPersistentVolume`, `printPersistentVolumeClaim`, `printStorageClass` and
-/// `printVolumeAttachment`.
+/// Cells of a storage object. Mirrors `printPersistentVolume`, `printPersistentVolumeClaim`,
+/// `printStorageClass` and `printVolumeAttachment`.
 fn storage_cells(
     view: View,
     resource: &Resource,
@@ -365,7 +366,7 @@ fn storage_cells(
     vec![name, attacher, volume, cell("/spec/nodeName"), attached.to_string().into(), age]
 }
 
-/// Ways to mount a volume, in short: `RWO,ROX`. Mirrors `GetAccessModesAsString`.
+/// Access modes of a volume in short form: `RWO,ROX`. Mirrors `GetAccessModesAsString`.
 pub(crate) fn access_modes(modes: Option<&Value>) -> String {
     let modes = modes.and_then(Value::as_array).into_iter().flatten();
     let given: Vec<&str> = modes.filter_map(Value::as_str).collect();
@@ -382,7 +383,7 @@ pub(crate) fn access_modes(modes: Option<&Value>) -> String {
 fn job_cells(view: View, value: &Value, name: Value, age: Value) -> Vec<Value> {
     let succeeded = number(value, "/status/succeeded").unwrap_or(0);
     let parallelism = number(value, "/spec/parallelism");
-    // Where neither is given, the API server sets both to 1.
+    // If neither is given, the API server sets both to 1.
     let completions =
         number(value, "/spec/completions").or_else(|| parallelism.is_none().then_some(1));
     let completions = match (completions, parallelism) {
@@ -426,7 +427,7 @@ fn job_cells(view: View, value: &Value, name: Value, age: Value) -> Vec<Value> {
     cells
 }
 
-/// Mirrors `printEvent`.
+/// Cells of an event. Mirrors `printEvent`.
 fn event_cells(view: View, value: &Value) -> Vec<Value> {
     let time = |pointer: &str| time_at(value, pointer);
     let first = view.age(time("/firstTimestamp").or_else(|| time("/eventTime")));
@@ -434,7 +435,7 @@ fn event_cells(view: View, value: &Value) -> Vec<Value> {
         Some(last) => view.age(Some(last)),
         None => first.clone(),
     };
-    // Events that are no series have no count in the newer API.
+    // In the newer API, events without a series have no count.
     let mut count = number(value, "/count").filter(|count| *count != 0).unwrap_or(1);
     if let Some(series) = value.get("series").filter(|series| series.is_object()) {
         last = view.age(time_at(series, "/lastObservedTime"));

@@ -53,7 +53,7 @@ pub(crate) fn scale(session: &mut Session<'_>, arguments: &Arguments) -> Result<
     Failure::all(failures)
 }
 
-/// The workload that an object is, if it is one.
+/// The key of the workload, if the object is one.
 pub(crate) fn workload_key(object: &Object) -> Option<WorkloadKey> {
     let kind = WorkloadKind::from_word(object.resource().singular)?;
     Some(WorkloadKey::new(kind, object.namespace(), object.name()))

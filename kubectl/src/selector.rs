@@ -89,7 +89,7 @@ fn requirement(part: &str) -> Result<Requirement, String> {
     make(part, SelectorOperator::Exists, Vec::new())
 }
 
-/// One comparison of a field: its path, whether it is to be equal, and the value.
+/// A comparison of a field: its path, whether it must be equal, and the value.
 pub(crate) struct FieldTerm {
     pub(crate) path: String,
     pub(crate) equal: bool,
@@ -116,8 +116,7 @@ pub(crate) fn parse_fields(text: &str) -> Result<Vec<FieldTerm>, Failure> {
     Ok(terms)
 }
 
-/// A `metav1.LabelSelector` in JSON form as text, empty if there is none or it has no terms.
-/// Mirrors
+/// A `metav1.LabelSelector` in JSON form as text; empty if absent or without terms. Mirrors
 /// `labels.Selector.String`.
 pub(crate) fn selector_text(selector: Option<&Value>) -> String {
     let null = Value::Null;
@@ -147,13 +146,13 @@ pub(crate) fn selector_text(selector: Option<&Value>) -> String {
     terms.join(",")
 }
 
-/// The same, `<none>` instead of nothing. Mirrors `metav1.FormatLabelSelector`.
+/// The text of a selector, or `<none>` if it is empty. Mirrors `metav1.FormatLabelSelector`.
 pub(crate) fn format_selector(selector: Option<&Value>) -> String {
     let text = selector_text(selector);
     if text.is_empty() { "<none>".to_owned() } else { text }
 }
 
-/// Whether a `metav1.LabelSelector` in JSON form matches labels; none matches nothing.
+/// Whether a `metav1.LabelSelector` in JSON form matches labels; an absent one matches nothing.
 pub(crate) fn selects(selector: Option<&Value>, labels: &BTreeMap<String, String>) -> bool {
     let selector = LabelSelector::read("selector", selector).ok().flatten();
     selector.is_some_and(|selector| selector.matches(labels))

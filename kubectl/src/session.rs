@@ -1,4 +1,4 @@
-//! One line while it runs: what it has printed and what it has changed.
+//! A running line: its output and its changes so far.
 
 use taintlab_core::api::{Node, Pod, Workload};
 use taintlab_core::command::{Command, CommandError};
@@ -12,21 +12,21 @@ use crate::failure::Failure;
 use crate::print::View;
 use crate::{Context, Outcome};
 
-/// The state of one line.
+/// The state of a running line.
 pub(crate) struct Session<'a> {
     pub(crate) context: &'a Context<'a>,
     pub(crate) outcome: Outcome,
     pub(crate) stdin: Option<String>,
-    /// The namespace that counts, after `-n`.
+    /// The namespace in force, after `-n`.
     pub(crate) namespace: String,
-    /// The cluster with what the line has changed so far; made when something is changed.
+    /// A copy of the cluster with the line's changes so far; made at the first change.
     scratch: Option<Box<Simulator>>,
 }
 
-/// How far changes go.
+/// The mode of `--dry-run`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum DryRun {
-    /// All the way.
+    /// Changes are made.
     #[default]
     No,
     /// Nothing is sent.
@@ -36,7 +36,7 @@ pub(crate) enum DryRun {
 }
 
 impl DryRun {
-    /// What follows each message.
+    /// The words that follow each message.
     pub(crate) const fn suffix(self) -> &'static str {
         match self {
             Self::No => "",
@@ -58,7 +58,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The cluster as it is now, with what the line has changed.
+    /// The cluster with the line's changes so far.
     pub(crate) fn simulator(&self) -> &Simulator {
         self.scratch.as_deref().unwrap_or(self.context.simulator)
     }
@@ -67,23 +67,23 @@ impl<'a> Session<'a> {
         self.context.simulator.config().release
     }
 
-    /// The clock on the wall.
+    /// The current wall-clock time.
     pub(crate) fn now(&self) -> Time {
         self.context.simulator.wall_clock(self.context.simulator.now())
     }
 
-    /// How objects are printed now.
+    /// The release and the time for which objects are printed.
     pub(crate) fn view(&self) -> View {
         View { release: self.release(), now: self.now() }
     }
 
-    /// Prints a line.
+    /// Prints a line to the standard output.
     pub(crate) fn print(&mut self, line: impl AsRef<str>) {
         self.print_text(line.as_ref());
         self.print_text("\n");
     }
 
-    /// Prints a text.
+    /// Prints a text to the standard output.
     pub(crate) fn print_text(&mut self, text: &str) {
         self.outcome.stdout.push_str(text);
         self.outcome.terminal.push_str(text);
@@ -103,9 +103,9 @@ impl<'a> Session<'a> {
         self.outcome.exit_code = 1;
     }
 
-    /// Begins a drain, and prints what it prints at once.
+    /// Begins a drain, and prints its first output.
     pub(crate) fn drain(&mut self, command: Command) -> Result<(), Failure> {
-        // What happened before this line is nothing new.
+        // Events from before this line are not news.
         let mut simulator = match self.scratch.take() {
             Some(simulator) => simulator,
             None => Box::new(self.context.simulator.clone()),
@@ -127,15 +127,14 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Says what of the objects was dropped.
+    /// Warns about parts of objects that were dropped.
     pub(crate) fn warn_of_dropped(&mut self, dropped: Dropped) {
         if !dropped.is_empty() {
             self.warn(format!("Warning: not kept, since no simulation reads it: {dropped}"));
         }
     }
 
-    /// Drops from what a line gives what the engine does not read, but for what the object has
-    /// already.
+    /// Drops from a command what the engine does not read, except what the object already has.
     fn redact(&mut self, mut command: Command) -> Result<Command, Failure> {
         let live = self.live(&command);
         let dropped =
@@ -144,7 +143,7 @@ impl<'a> Session<'a> {
         Ok(command)
     }
 
-    /// The command that would write the object of an update as it is now.
+    /// The command that would write the updated object as it is now.
     fn live(&self, update: &Command) -> Option<Command> {
         let cluster = self.simulator().cluster();
         if let Command::UpdateNode(node) = update {
@@ -159,7 +158,7 @@ impl<'a> Session<'a> {
         Some(Command::UpdateWorkload(Box::new(Workload::clone(workload))))
     }
 
-    /// Changes the cluster, if the API server takes it.
+    /// Changes the cluster, if the API server accepts the command.
     pub(crate) fn change(&mut self, dry_run: DryRun, command: Command) -> Result<(), Failure> {
         if dry_run == DryRun::Client {
             return Ok(());
@@ -171,7 +170,7 @@ impl<'a> Session<'a> {
         };
         let now = simulator.now();
         let result = simulator.handle_command(now, command.clone());
-        // After a dry run on the server nothing has changed, so the copy is not kept either.
+        // A dry run on the server changes nothing, so its copy is dropped.
         if dry_run == DryRun::No {
             self.scratch = Some(simulator);
             // A request that was made to fail was sent, and counts.

@@ -1,10 +1,10 @@
-//! Text in columns, and ages.
+//! Text aligned in columns, and ages.
 
 use std::time::Duration;
 
-/// Lays out lines whose cells are separated by tabs. A column is as wide as its widest cell in the
-/// lines above and below that have it too, plus `padding`, at least `minimum`; the last cell of a
-/// line belongs to no column. Mirrors `text/tabwriter`.
+/// Aligns lines whose cells are separated by tabs. A column is as wide as its widest cell in the
+/// adjacent lines that have it too, plus `padding`, and at least `minimum`; the last cell of a line
+/// belongs to no column. Mirrors `text/tabwriter`.
 pub(crate) fn align(text: &str, minimum: usize, padding: usize) -> String {
     let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();
     let mut out = String::with_capacity(text.len() * 2);
@@ -40,13 +40,13 @@ pub(crate) fn align(text: &str, minimum: usize, padding: usize) -> String {
     out
 }
 
-/// A table as `kubectl get` prints it.
+/// Lays out a table as `kubectl get` prints it.
 pub(crate) fn table(rows: &[Vec<String>]) -> String {
     let lines: Vec<String> = rows.iter().map(|row| row.join("\t")).collect();
     if lines.is_empty() { String::new() } else { align(&(lines.join("\n") + "\n"), 6, 3) }
 }
 
-/// How long ago, in at most two units. Mirrors `duration.HumanDuration`.
+/// A duration in at most two units. Mirrors `duration.HumanDuration`.
 pub(crate) fn human_duration(duration: Duration) -> String {
     let seconds = duration.as_secs();
     if seconds < 60 * 2 {
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_end_where_a_line_has_none() {
+    fn a_column_ends_at_a_line_that_lacks_it() {
         let text = "Name:\tx\nLabels:\ta=b\n\tc=d\nEvents:\n  Type\tReason\n  ----\t------\n";
         assert_eq!(
             align(text, 0, 2),

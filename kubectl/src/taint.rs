@@ -21,7 +21,7 @@ pub(crate) fn taint(session: &mut Session<'_>, arguments: &Arguments) -> Result<
         return Err(Failure::plain("at least one taint update is required"));
     }
     let changes = parse_taints(specs).map_err(|text| Failure::usage("taint", &text))?;
-    // `node/worker-1` is taken as well, which kubectl itself does not.
+    // `node/worker-1` is accepted too, unlike in kubectl.
     let (type_, by_path) =
         type_.split_once('/').map_or((type_.as_str(), false), |(type_, _)| (type_, true));
     if *resources::find(type_)? != resources::NODES {
@@ -43,7 +43,7 @@ pub(crate) fn taint(session: &mut Session<'_>, arguments: &Arguments) -> Result<
             "at least one resource name must be specified since 'all' parameter is not set",
         ));
     }
-    // Names are not looked at where all nodes or those with a label are meant.
+    // With `--all` or a selector, names are ignored.
     let words = if all || selects { words.get(..1).unwrap_or_default() } else { words };
     let selection = select(session, words, arguments, TypeAlone::MeansAll)?;
     let mut failures = selection.failures;
@@ -59,7 +59,7 @@ pub(crate) fn taint(session: &mut Session<'_>, arguments: &Arguments) -> Result<
             });
         match result {
             Ok(operation) => {
-                // That it is a dry run, kubectl means to say and does not.
+                // kubectl means to mention a dry run here, and does not.
                 session.print(format!("node/{name} {}", operation.as_str()));
             }
             Err(failure) => failures.push(failure),
@@ -68,7 +68,7 @@ pub(crate) fn taint(session: &mut Session<'_>, arguments: &Arguments) -> Result<
     Failure::all(failures)
 }
 
-/// Several errors about one node are one text in brackets.
+/// Splits several errors about one node, which come as one text in brackets.
 fn refused(text: String) -> Failure {
     match text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
         Some(texts) => Failure::Several(texts.split(", ").map(Failure::plain).collect()),
@@ -76,7 +76,7 @@ fn refused(text: String) -> Failure {
     }
 }
 
-/// The nodes, and the taints after them.
+/// Separates the nodes of a line from the taints after them.
 fn words_and_specs(words: &[String]) -> Result<(&[String], &[String]), Failure> {
     let is_spec = |word: &String| word.contains(['=', ':']) || word.ends_with('-');
     let at = words.iter().position(is_spec).unwrap_or(words.len());

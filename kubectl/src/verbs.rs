@@ -1,4 +1,4 @@
-//! The verbs: the names of each, its flags, and the function that carries it out.
+//! The verbs: the name of each, its flags, and the function that runs it.
 
 use crate::failure::Failure;
 use crate::flags::{self, Arguments, Flag};
@@ -8,26 +8,26 @@ use crate::{
     taint,
 };
 
-/// What carries a verb out.
+/// The function that runs a verb.
 type Run = fn(&mut Session<'_>, &Arguments) -> Result<(), Failure>;
 
 /// A verb.
 pub(crate) struct Verb {
     pub(crate) name: &'static str,
-    /// What comes after `kubectl` in the usage line.
+    /// The text after `kubectl` in the usage line.
     pub(crate) usage: &'static str,
-    /// What it does, in a sentence.
+    /// A sentence that says what the verb does.
     pub(crate) about: &'static str,
     pub(crate) examples: &'static str,
     pub(crate) flags: &'static [&'static Flag],
     pub(crate) run: Run,
 }
 
-/// Flags that each verb has.
+/// Flags that every verb has.
 static COMMON: [&Flag; 2] = [&flags::NAMESPACE, &flags::HELP];
 
 impl Verb {
-    /// Its flags, and those that each verb has.
+    /// The verb's flags, and those that every verb has.
     pub(crate) fn all_flags(&self) -> impl Iterator<Item = &'static Flag> {
         self.flags.iter().chain(&COMMON).copied()
     }
@@ -41,7 +41,7 @@ impl Verb {
     }
 }
 
-/// All verbs, in the order of their names.
+/// All verbs, sorted by name.
 pub(crate) static VERBS: [Verb; 19] = [
     Verb {
         name: "annotate",
@@ -266,7 +266,7 @@ const LABEL_FLAGS: &[&Flag] = &[
     &flags::DRY_RUN,
 ];
 
-/// Verbs of `kubectl` that mean nothing to a simulation, and why.
+/// Verbs of `kubectl` that are not possible here, and why.
 const ABSENT: [(&str, &str); 12] = [
     ("attach", "containers do not really run"),
     ("auth", "there are no users: everything is allowed"),
@@ -282,14 +282,14 @@ const ABSENT: [(&str, &str); 12] = [
     ("wait", "time stands still while a command runs; let the clock run instead"),
 ];
 
-/// Finds a verb.
+/// Finds a verb by its name.
 pub(crate) fn verb(name: &str) -> Option<&'static Verb> {
     VERBS.iter().find(|verb| verb.name == name)
 }
 
 /// Runs a line without the word `kubectl`.
 pub(crate) fn dispatch(session: &mut Session<'_>, words: &[String]) -> Result<(), Failure> {
-    // `-n` may stand before the verb.
+    // `-n` may precede the verb.
     let leading =
         Verb { name: "options", usage: "", about: "", examples: "", flags: &[], run: help::help };
     let mut start = 0;
@@ -319,7 +319,7 @@ pub(crate) fn dispatch(session: &mut Session<'_>, words: &[String]) -> Result<()
     (verb.run)(session, &arguments)
 }
 
-/// Mirrors what cobra says about a command that does not exist.
+/// The error for an unknown command. Mirrors the message of cobra.
 fn unknown(name: &str) -> Failure {
     if let Some((_, why)) = ABSENT.iter().find(|(absent, _)| *absent == name) {
         return Failure::plain(format!("`kubectl {name}` is not possible here: {why}"));
@@ -327,7 +327,8 @@ fn unknown(name: &str) -> Failure {
     let name_in_lower_case = name.to_lowercase();
     let letters = name_in_lower_case.chars().count();
     let near = |verb: &&Verb| {
-        // The distance takes the product of the lengths, and a line can have millions of letters.
+        // The distance takes time in the product of the lengths, and a line can have millions of
+        // letters.
         (letters.abs_diff(verb.name.len()) <= 2
             && strsim::levenshtein(&name_in_lower_case, verb.name) <= 2)
             || (letters > 0 && verb.name.starts_with(&name_in_lower_case))

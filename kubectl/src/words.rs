@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 
-/// Splits a line at its spaces. Quotes and backslashes work as in a POSIX shell; what a shell would
-/// do beyond that (variables, pipes, redirections, several commands) is refused.
+/// Splits a line at its spaces. Quotes and backslashes work as in a POSIX shell; its other features
+/// (variables, pipes, redirections, several commands) are refused.
 pub(crate) fn split(line: &str) -> Result<Vec<String>, Failure> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -61,7 +61,7 @@ fn unclosed(quote: char) -> Failure {
     Failure::plain(format!("the quote {quote} is not closed"))
 }
 
-/// Takes a here document (`<<EOF`) off the line that it follows.
+/// Separates a here document (`<<EOF`) from the line before it.
 pub(crate) fn here_document(text: &str) -> Result<(&str, Option<String>), Failure> {
     let (line, rest) = text.split_once('\n').unwrap_or((text, ""));
     let Some((command, mark)) = line.rsplit_once("<<") else { return Ok((text, None)) };
@@ -83,7 +83,7 @@ pub(crate) fn here_document(text: &str) -> Result<(&str, Option<String>), Failur
     Err(Failure::plain(format!("the line `{mark}` that ends the text after `<<{mark}` is missing")))
 }
 
-/// A word as a shell has to be given it.
+/// A word quoted for a shell, if it needs quotes.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_those_of_a_shell() {
+    fn lines_split_as_in_a_shell() {
         for (line, words) in [
             ("", &[][..]),
             ("  get  nodes ", &["get", "nodes"]),

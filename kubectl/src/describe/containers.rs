@@ -27,8 +27,8 @@ fn is(value: &Value, pointer: &str) -> bool {
     value.pointer(pointer).and_then(Value::as_bool) == Some(true)
 }
 
-/// Mirrors `describeContainers`. The pod is that of which fields are shown as environment; a
-/// template has none, and is indented.
+/// Describes containers. Mirrors `describeContainers`. `pod` supplies the fields in environment
+/// variables; a template has none, and is indented.
 pub(super) fn describe(
     title: &str,
     containers: &[Value],
@@ -105,7 +105,7 @@ fn image_and_ports(container: &Value, status: Option<&Value>, page: &mut Page) {
     seccomp_profile(container, "    ", page);
 }
 
-/// The seccomp profile of a pod's spec or of a container.
+/// Writes the seccomp profile of a pod's spec or of a container.
 pub(super) fn seccomp_profile(value: &Value, space: &str, page: &mut Page) {
     let profile = value.pointer("/securityContext/seccompProfile");
     if let Some(profile) = profile.filter(|_| page.view.release.describe_tells_seccomp_profile()) {
@@ -119,7 +119,7 @@ pub(super) fn seccomp_profile(value: &Value, space: &str, page: &mut Page) {
     }
 }
 
-/// Mirrors `describeStatus`.
+/// Writes the state of a container. Mirrors `describeStatus`.
 fn state(status: &Value, title: &str, field: &str, page: &mut Page) {
     let at = |pointer: &str| text(status, &format!("/{field}/{pointer}"));
     let state = |name: &str| status.pointer(&format!("/{field}/{name}")).is_some();
@@ -150,7 +150,7 @@ fn state(status: &Value, title: &str, field: &str, page: &mut Page) {
     }
 }
 
-/// Limits and requests.
+/// Writes limits and requests.
 pub(super) fn resources(resources: Option<&Value>, space: &str, page: &mut Page) {
     for (title, field) in [("Limits", "limits"), ("Requests", "requests")] {
         let amounts = amounts(resources.and_then(|resources| resources.get(field)));
@@ -163,7 +163,7 @@ pub(super) fn resources(resources: Option<&Value>, space: &str, page: &mut Page)
     }
 }
 
-/// Mirrors `DescribeProbe`.
+/// A probe in words. Mirrors `DescribeProbe`.
 fn probe(probe: &Value) -> String {
     let whole = |field: &str, default: i64| number(probe, field).unwrap_or(default);
     let attributes = format!(
@@ -197,7 +197,8 @@ fn probe(probe: &Value) -> String {
     }
 }
 
-/// Mirrors `describeContainerEnvFrom` and `describeContainerEnvVars`.
+/// Writes the environment of a container. Mirrors `describeContainerEnvFrom` and
+/// `describeContainerEnvVars`.
 fn environment(container: &Value, pod: Option<&Pod>, page: &mut Page) {
     let sources = items(container, "envFrom");
     if !sources.is_empty() {
@@ -254,7 +255,7 @@ fn environment(container: &Value, pod: Option<&Pod>, page: &mut Page) {
     }
 }
 
-/// A field of a pod's metadata. Mirrors `fieldpath.ExtractFieldPathAsString`.
+/// The value of a pod's metadata field. Mirrors `fieldpath.ExtractFieldPathAsString`.
 fn pod_field(pod: &Pod, path: &str) -> String {
     let metadata = &pod.metadata;
     let subscript =
@@ -277,7 +278,7 @@ fn pod_field(pod: &Pod, path: &str) -> String {
     .unwrap_or_default()
 }
 
-/// An amount of a container in units of a divisor, rounded up. Mirrors
+/// The value of a container's resource in units of its divisor, rounded up. Mirrors
 /// `ExtractContainerResourceValue`.
 fn resource_field(container: &Value, field: &Value) -> String {
     let resource = text(field, "/resource");
@@ -292,14 +293,14 @@ fn resource_field(container: &Value, field: &Value) -> String {
     let one = if name == "cpu" { 1000 } else { 1 };
     let divisor = divisor.map_or(one, |divisor| value(&divisor)).max(1);
     let amount = amounts.get(name).map_or(0, value);
-    // Rounded up, which Go does in floating point.
+    // Go rounds up in floating point.
     match amount.div_euclid(divisor) + i64::from(amount.rem_euclid(divisor) != 0) {
         0 if matches!(resource, "limits.cpu" | "limits.memory") => "node allocatable".to_owned(),
         count => count.to_string(),
     }
 }
 
-/// Mirrors `describeContainerVolumes`.
+/// Writes mounts and devices. Mirrors `describeContainerVolumes`.
 fn mounts(container: &Value, page: &mut Page) {
     let mut mounts: Vec<&Value> = items(container, "volumeMounts").iter().collect();
     mounts.order_by_key(|mount| text(mount, "/mountPath"));
@@ -325,7 +326,7 @@ fn mounts(container: &Value, page: &mut Page) {
     }
 }
 
-/// Mirrors `DescribePodTemplate`.
+/// Describes a pod template. Mirrors `DescribePodTemplate`.
 pub(super) fn template(value: &Value, page: &mut Page) {
     let null = Value::Null;
     let template = value.pointer("/spec/template").unwrap_or(&null);
@@ -358,7 +359,7 @@ pub(super) fn template(value: &Value, page: &mut Page) {
     }
 }
 
-/// Mirrors `printTolerationsMultilineWithIndent`.
+/// Writes tolerations, sorted by key. Mirrors `printTolerationsMultilineWithIndent`.
 pub(super) fn tolerations_of(title: &str, tolerations: &[Toleration], page: &mut Page) {
     let mut tolerations: Vec<&Toleration> = tolerations.iter().collect();
     tolerations.order_by(|left, right| left.key.cmp(&right.key));
@@ -366,7 +367,7 @@ pub(super) fn tolerations_of(title: &str, tolerations: &[Toleration], page: &mut
     page.lines(title, tolerations.into_iter().map(|toleration| words(release, toleration)));
 }
 
-/// A toleration, without `Lt` and `Gt`: `Exists` is the only operator that kubectl tells.
+/// A toleration in words, without `Lt` and `Gt`: kubectl prints no operator but `Exists`.
 fn words(release: KubernetesRelease, toleration: &Toleration) -> String {
     let text = toleration.to_string().replacen(" op=Lt", "", 1).replacen(" op=Gt", "", 1);
     if release.describe_tells_operator_exists() {
@@ -375,7 +376,7 @@ fn words(release: KubernetesRelease, toleration: &Toleration) -> String {
     text.replacen(" op=Exists", "", 1).replacen("op=Exists", "", 1)
 }
 
-/// Mirrors `describeTopologySpreadConstraints`.
+/// Writes spread constraints. Mirrors `describeTopologySpreadConstraints`.
 pub(super) fn spread(constraints: &[Value], space: &str, page: &mut Page) {
     if constraints.is_empty() || !page.view.release.describe_tells_service_account() {
         return;

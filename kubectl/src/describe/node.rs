@@ -9,7 +9,7 @@ use super::{Page, Surroundings, rfc1123};
 use crate::objects::{text, time_at};
 use crate::rows;
 
-/// Mirrors `describeNode`.
+/// Describes a node. Mirrors `describeNode`.
 pub(super) fn describe(node: &Node, surroundings: &Surroundings, page: &mut Page) {
     let metadata = &node.metadata;
     page.field("Name", &metadata.name);
@@ -42,7 +42,8 @@ pub(super) fn describe(node: &Node, surroundings: &Surroundings, page: &mut Page
     resources(node, surroundings, page);
 }
 
-/// What pods may use; everything unless the node says so. Mirrors `SetDefaults_NodeStatus`.
+/// Resources that pods may use; the whole capacity unless the node says otherwise. Mirrors
+/// `SetDefaults_NodeStatus`.
 fn allocatable(node: &Node) -> Amounts {
     let of = |field: &str| amounts(node.status.other.get(field));
     let allocatable = of("allocatable");
@@ -53,7 +54,7 @@ fn list<'n>(node: &'n Node, field: &str) -> &'n [Value] {
     node.status.other.get(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// Mirrors `describeNodeLease`.
+/// Writes the lease of a node. Mirrors `describeNodeLease`.
 fn lease(name: &str, surroundings: &Surroundings, page: &mut Page) {
     let mut leases = surroundings.leases.iter();
     let lease = leases.find(|lease| {
@@ -132,14 +133,14 @@ fn system_info(node: &Node, page: &mut Page) {
     }
 }
 
-/// How much of a resource is asked for, as a part of what the node has.
+/// Computes amounts as shares of a node's resources.
 struct Share<'a> {
     has: &'a Amounts,
 }
 
 impl Share<'_> {
-    /// The amount with its percentage, as Go computes it: in floating point, cut off, and the
-    /// smallest number where that is none.
+    /// An amount with its percentage, as Go computes it: in floating point, truncated, and the
+    /// smallest integer if the result is not finite.
     fn of(&self, amounts: &Amounts, name: &str) -> String {
         let in_units = |quantity: &Quantity| match name {
             "cpu" => quantity.milli_value(),
@@ -152,14 +153,15 @@ impl Share<'_> {
         #[expect(clippy::cast_possible_truncation, reason = "the fraction is to be cut off")]
         let percent = match percent.is_finite() {
             true => percent as i64,
-            // A node of which nothing is known, which no kubelet registers, is not Go's concern.
+            // Go has no case for a node without any resources, since no kubelet registers one.
             false if self.has.is_empty() => 0,
             false => i64::MIN,
         };
         format!("{amount} ({percent}%)")
     }
 
-    /// The same of a total, of which nothing is 0 %.
+    /// An amount of a total with its percentage, which is 0 % if the node has none of that
+    /// resource.
     fn of_total(&self, amounts: &Amounts, name: &str) -> String {
         match self.has.get(name).filter(|has| has.sign() != 0) {
             Some(_) => self.of(amounts, name),
@@ -168,7 +170,7 @@ impl Share<'_> {
     }
 }
 
-/// Mirrors `describeNodeResource`.
+/// Writes the node's pods and the resources allocated to them. Mirrors `describeNodeResource`.
 fn resources(node: &Node, surroundings: &Surroundings, page: &mut Page) {
     let runs = |pod: &Pod| {
         pod.spec.node_name == node.metadata.name

@@ -9,7 +9,7 @@ use super::{Page, rfc1123, volumes};
 use crate::objects::{string_map, text, time_at};
 use crate::path::plain_text;
 
-/// Mirrors `describePod`.
+/// Describes a pod. Mirrors `describePod`.
 pub(super) fn describe(pod: &Pod, page: &mut Page) {
     let release = page.view.release;
     let (spec, status) = (&pod.spec.other, &pod.status.other);

@@ -1,4 +1,4 @@
-//! What pods ask for and may use, by any name of a resource.
+//! Requests and limits of pods, for resources of any name.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use taintlab_core::order::Ordered;
 
 use crate::path::plain_text;
 
-/// Amounts by the names of their resources.
+/// Amounts by resource name.
 pub(super) type Amounts = BTreeMap<String, Quantity>;
 
 /// The amounts of a field such as `requests`.
@@ -20,8 +20,8 @@ pub(super) fn amounts(value: Option<&Value>) -> Amounts {
     parsed.ordered_map()
 }
 
-/// A container of a pod as the API server has it: where a limit is given and no request, that is
-/// the request too. Mirrors `SetDefaults_Pod`.
+/// A container as the API server stores it: a limit without a request is the request too. Mirrors
+/// `SetDefaults_Pod`.
 pub(super) fn with_default_requests(container: &Value) -> Value {
     let mut container = container.clone();
     let Some(Value::Object(limits)) = container.pointer("/resources/limits").cloned() else {
@@ -38,13 +38,13 @@ pub(super) fn with_default_requests(container: &Value) -> Value {
     container
 }
 
-/// The containers of a pod in a field of its spec.
+/// The containers in a field of a pod's spec, with default requests.
 pub(super) fn containers(pod: &Pod, field: &str) -> Vec<Value> {
     let list = pod.spec.other.get(field).and_then(Value::as_array);
     list.into_iter().flatten().map(with_default_requests).collect()
 }
 
-/// Adds amounts to others.
+/// Adds `amounts` to `sums`.
 pub(super) fn add(sums: &mut Amounts, amounts: &Amounts) {
     for (name, amount) in amounts {
         match sums.get_mut(name) {
@@ -56,7 +56,7 @@ pub(super) fn add(sums: &mut Amounts, amounts: &Amounts) {
     }
 }
 
-/// Raises amounts to others that are more.
+/// Raises each of `sums` to the amount of the same name, if that is greater.
 fn raise(sums: &mut Amounts, amounts: &Amounts) {
     for (name, amount) in amounts {
         if sums.get(name).is_none_or(|sum| amount.compare(sum).is_gt()) {
@@ -65,8 +65,8 @@ fn raise(sums: &mut Amounts, amounts: &Amounts) {
     }
 }
 
-/// What a pod asks for and may use. Mirrors `resourcehelper.PodRequestsAndLimits`, with init
-/// containers that go on running, which old releases do not have.
+/// Requests and limits of a pod. Mirrors `resourcehelper.PodRequestsAndLimits`, including sidecars
+/// (init containers that keep running), which old releases do not have.
 pub(super) fn requests_and_limits(pod: &Pod) -> (Amounts, Amounts) {
     let main = containers(pod, "containers");
     let init = containers(pod, "initContainers");

@@ -10,7 +10,7 @@ use crate::path::plain_text;
 use crate::rows::access_modes;
 use crate::selector::format_labels;
 
-/// Mirrors `describePersistentVolume`.
+/// Describes a volume. Mirrors `describePersistentVolume`.
 pub(super) fn volume(value: &Value, page: &mut Page) {
     page.field("Name", text(value, "/metadata/name"));
     page.metadata(value);
@@ -43,7 +43,7 @@ fn is_source(field: &str) -> bool {
     !matches!(field, "capacity" | "claimRef" | "nodeAffinity")
 }
 
-/// Mirrors `printCSIPersistentVolumeSource`.
+/// Writes the source of a CSI volume. Mirrors `printCSIPersistentVolumeSource`.
 fn csi(source: &Value, page: &mut Page) {
     page.line("    Type:\tCSI (a Container Storage Interface (CSI) volume source)");
     page.line(format_args!("    Driver:\t{}", text(source, "/driver")));
@@ -56,7 +56,7 @@ fn csi(source: &Value, page: &mut Page) {
     page.lines("    VolumeAttributes", lines);
 }
 
-/// Mirrors `printVolumeNodeAffinity`.
+/// Writes the node affinity of a volume. Mirrors `printVolumeNodeAffinity`.
 fn node_affinity(value: &Value, page: &mut Page) {
     let Some(required) = value.pointer("/spec/nodeAffinity/required") else {
         return page.field("Node Affinity", "<none>");
@@ -81,7 +81,7 @@ fn node_affinity(value: &Value, page: &mut Page) {
     }
 }
 
-/// The first line of a term beside its number, the others below.
+/// Writes the lines of a term, its number beside the first one.
 fn lines_of_term(
     page: &mut Page,
     space: &str,
@@ -96,7 +96,7 @@ fn lines_of_term(
     }
 }
 
-/// Mirrors `describePersistentVolumeClaim`.
+/// Describes a claim. Mirrors `describePersistentVolumeClaim`.
 pub(super) fn claim(value: &Value, surroundings: &Surroundings, page: &mut Page) {
     page.field("Name", text(value, "/metadata/name"));
     page.field("Namespace", text(value, "/metadata/namespace"));
@@ -119,7 +119,7 @@ pub(super) fn claim(value: &Value, surroundings: &Surroundings, page: &mut Page)
     page.lines(title, pods);
 }
 
-/// Mirrors `describeStorageClass`.
+/// Describes a storage class. Mirrors `describeStorageClass`.
 pub(super) fn storage_class(value: &Value, page: &mut Page) {
     page.field("Name", text(value, "/metadata/name"));
     let default = if is_default(value) { "Yes" } else { "No" };
@@ -156,7 +156,7 @@ pub(super) fn storage_class(value: &Value, page: &mut Page) {
     }
 }
 
-/// Whether claims without a class are of this one. Mirrors `IsDefaultAnnotation`.
+/// Whether claims without a class get this class. Mirrors `IsDefaultAnnotation`.
 pub(crate) fn is_default(value: &Value) -> bool {
     let of = |group: &str| {
         let pointer = format!("/metadata/annotations/{group}.kubernetes.io~1is-default-class");
@@ -183,7 +183,7 @@ fn status(value: &Value, page: &mut Page) {
     }
 }
 
-/// A list of texts as Go prints it.
+/// A list of texts in Go's format.
 fn words(list: Option<&Value>) -> String {
     let list = list.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let words: Vec<String> = list.iter().map(plain_text).collect();

@@ -7,7 +7,7 @@ use super::{Page, amount, spaced};
 use crate::objects::{number, string_map, text};
 use crate::path::plain_text;
 
-/// Mirrors `describeVolumes`; of rare kinds only the name of the kind is told.
+/// Describes volumes. Mirrors `describeVolumes`, but gives only the type of rare volumes.
 pub(super) fn describe(volumes: &[Value], space: &str, page: &mut Page) {
     if volumes.is_empty() {
         return page.line(format_args!("{space}Volumes:\t<none>"));
@@ -34,7 +34,7 @@ pub(super) fn volume_source(kind: &str, source: &Value, page: &mut Page) {
         "hostPath" => {
             page.line("    Type:\tHostPath (bare host directory volume)");
             page.line(format_args!("    Path:\t{}", of("/path")));
-            // The API server sets an empty one where none is given.
+            // The API server sets an empty type if none is given.
             page.line(format_args!("    HostPathType:\t{}", of("/type")));
         }
         "emptyDir" => {
@@ -133,7 +133,7 @@ fn projected(source: &Value, page: &mut Page) {
     }
 }
 
-/// Mirrors `describeVolumeClaimTemplates`.
+/// Describes the claim templates of a StatefulSet. Mirrors `describeVolumeClaimTemplates`.
 pub(super) fn claim_templates(claims: &[Value], page: &mut Page) {
     if claims.is_empty() {
         return page.field("Volume Claims", "<none>");

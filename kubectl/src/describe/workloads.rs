@@ -45,14 +45,14 @@ fn conditions(value: &Value, page: &mut Page) {
     }
 }
 
-/// Whether a reference is to this object.
+/// Whether the reference names this object as the controller.
 fn is_to(owner: &OwnerReference, value: &Value) -> bool {
     owner.controller == Some(true)
         && owner.uid == text(value, "/metadata/uid")
         && owner.name == text(value, "/metadata/name")
 }
 
-/// How many pods of a controller are in which phase. Mirrors `getPodStatusForController`.
+/// Writes the number of a controller's pods in each phase. Mirrors `getPodStatusForController`.
 fn pods_status(value: &Value, surroundings: &Surroundings, page: &mut Page) {
     let is_its = |pod: &Pod| {
         pod.metadata.namespace == text(value, "/metadata/namespace")
@@ -75,7 +75,7 @@ fn pods_status(value: &Value, surroundings: &Surroundings, page: &mut Page) {
     );
 }
 
-/// Mirrors `describeDeployment`.
+/// Describes a Deployment. Mirrors `describeDeployment`.
 pub(super) fn deployment(value: &Value, surroundings: &Surroundings, page: &mut Page) {
     name(value, page);
     created(value, page);
@@ -92,7 +92,7 @@ pub(super) fn deployment(value: &Value, surroundings: &Surroundings, page: &mut 
             whole(value, "/status/unavailableReplicas")
         ),
     );
-    // What is not given, the API server sets.
+    // Absent fields have the API server's defaults.
     let recreates = text(value, "/spec/strategy/type") == "Recreate";
     page.field("StrategyType", if recreates { "Recreate" } else { "RollingUpdate" });
     page.field("MinReadySeconds", whole(value, "/spec/minReadySeconds"));
@@ -112,7 +112,7 @@ pub(super) fn deployment(value: &Value, surroundings: &Surroundings, page: &mut 
     replica_sets_of(value, surroundings, page);
 }
 
-/// Which ReplicaSets of a Deployment are old, and which is of its template. Mirrors
+/// Writes the old ReplicaSets of a Deployment and the one of its current template. Mirrors
 /// `deploymentutil.GetAllReplicaSets`.
 fn replica_sets_of(value: &Value, surroundings: &Surroundings, page: &mut Page) {
     let is_its = |set: &&Value| {
@@ -163,7 +163,7 @@ fn without_hash(value: &Value) -> Value {
     template
 }
 
-/// Mirrors `describeReplicaSet`.
+/// Describes a ReplicaSet. Mirrors `describeReplicaSet`.
 pub(super) fn replica_set(value: &Value, surroundings: &Surroundings, page: &mut Page) {
     name(value, page);
     page.field("Selector", format_selector(value.pointer("/spec/selector")));
@@ -182,7 +182,7 @@ pub(super) fn replica_set(value: &Value, surroundings: &Surroundings, page: &mut
     conditions(value, page);
 }
 
-/// Mirrors `describeStatefulSet`.
+/// Describes a StatefulSet. Mirrors `describeStatefulSet`.
 pub(super) fn stateful_set(value: &Value, surroundings: &Surroundings, page: &mut Page) {
     name(value, page);
     created(value, page);
@@ -196,7 +196,7 @@ pub(super) fn stateful_set(value: &Value, surroundings: &Surroundings, page: &mu
             whole(value, "/status/replicas")
         ),
     );
-    // What is not given, the API server sets.
+    // Absent fields have the API server's defaults.
     let type_ = text(value, "/spec/updateStrategy/type");
     page.field("Update Strategy", if type_.is_empty() { "RollingUpdate" } else { type_ });
     let rolling = value.pointer("/spec/updateStrategy/rollingUpdate");
@@ -214,7 +214,7 @@ pub(super) fn stateful_set(value: &Value, surroundings: &Surroundings, page: &mu
     volumes::claim_templates(claims.map_or(&[], Vec::as_slice), page);
 }
 
-/// Mirrors `describeDaemonSet`.
+/// Describes a DaemonSet. Mirrors `describeDaemonSet`.
 pub(super) fn daemon_set(value: &Value, surroundings: &Surroundings, page: &mut Page) {
     page.field("Name", text(value, "/metadata/name"));
     if page.view.release.describe_tells_namespace_of_daemon_set() {
@@ -237,7 +237,7 @@ pub(super) fn daemon_set(value: &Value, surroundings: &Surroundings, page: &mut 
     template(value, page);
 }
 
-/// Mirrors `describeJob`.
+/// Describes a Job. Mirrors `describeJob`.
 pub(super) fn job(value: &Value, page: &mut Page) {
     let release = page.view.release;
     name(value, page);
@@ -245,7 +245,7 @@ pub(super) fn job(value: &Value, page: &mut Page) {
     page.metadata(value);
     controlled_by(value, page);
     let spec = |field: &str| number(value, &format!("/spec/{field}"));
-    // What is not given, the API server sets.
+    // Absent fields have the API server's defaults.
     page.field("Parallelism", spec("parallelism").unwrap_or(1));
     match spec("completions").or_else(|| spec("parallelism").is_none().then_some(1)) {
         Some(completions) => page.field("Completions", completions),
@@ -295,7 +295,8 @@ pub(super) fn job(value: &Value, page: &mut Page) {
     template(value, page);
 }
 
-/// About 50 characters of a list of indexes, whole ones. Mirrors `capIndexesListOrNone`.
+/// The first indexes of a list, about 50 characters and none cut in two. Mirrors
+/// `capIndexesListOrNone`.
 fn indexes(list: &str) -> String {
     let comma = list.bytes().skip(50).position(|byte| byte == b',');
     match comma.and_then(|comma| list.get(..comma + 51)) {
@@ -305,7 +306,7 @@ fn indexes(list: &str) -> String {
     }
 }
 
-/// Mirrors `describePodDisruptionBudgetV1`.
+/// Describes a PodDisruptionBudget. Mirrors `describePodDisruptionBudgetV1`.
 pub(super) fn budget(value: &Value, page: &mut Page) {
     name(value, page);
     if let Some(amount) = value.pointer("/spec/minAvailable") {
@@ -328,7 +329,7 @@ pub(super) fn budget(value: &Value, page: &mut Page) {
     }
 }
 
-/// Mirrors `describePriorityClass`.
+/// Describes a PriorityClass. Mirrors `describePriorityClass`.
 pub(super) fn priority_class(value: &Value, page: &mut Page) {
     page.field("Name", text(value, "/metadata/name"));
     page.field("Value", whole(value, "/value"));
