@@ -1,26 +1,25 @@
-// The part of the boundary that is JavaScript.
+// The JavaScript part of the boundary.
 //
 // The module must survive whatever a caller gives it: objects whose getters throw, proxies,
-// predicates that call the module again, and a trap of its own. Two things see to that:
+// predicates that call the module again, and traps of its own. Two measures ensure that:
 //
-// - Code of a caller runs only inside what the module imports from here. Each of these imports is
-//   caught on its way back (`catch` in `js.rs`), and what they hand over is plain.
-// - What the package exports is wrapped by `guarded` and `guardedClass`: no object is called while
-//   it is at work, and a call that ends half-way leaves nothing behind but the object that was at
-//   work.
+// - Code of a caller runs only inside the functions that the module imports from here. `js.rs`
+//   catches their exceptions (`catch`), and they hand over plain values.
+// - `guarded` and `guardedClass` wrap everything that the package exports: no object is called
+//   while it is at work, and a call that ends half-way leaves nothing behind but that object.
 
 /** The stack pointer of the module; absent until it is loaded. */
 let stack;
-/** What it is while no call is under way. */
+/** The stack pointer while no call is under way. */
 let top;
-/** How often the module was loaded. */
+/** Number of times that the module was loaded. */
 let generation = 0;
 /** The memory of the module. */
 let memory;
-/** How many calls are under way, one inside another. */
+/** Number of calls under way, one inside another. */
 let depth = 0;
 
-/** The module calls it whenever it is loaded. */
+/** Called by the module whenever it is loaded. */
 export function attach(exports) {
   stack = exports.__stack_pointer;
   memory = exports.memory;
@@ -28,15 +27,15 @@ export function attach(exports) {
   generation += 1;
 }
 
-// What the module reads.
+// Values that the module reads.
 
-/** How many elements a list may have that is read field by field; a proxy may claim any number. */
+/** The most elements in a list that is read field by field; a proxy may claim any number. */
 const MOST = 1_000_000;
 
-/** Lists of names by the text that has them all. */
+/** Lists of names, by the text that contains them. */
 const lists = new Map();
 
-/** The names in a text with blanks between them. */
+/** The names in a text, which spaces separate. */
 function namesIn(text) {
   let names = lists.get(text);
   if (names === undefined) lists.set(text, (names = text.split(" ")));
@@ -45,7 +44,7 @@ function namesIn(text) {
 
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** As JSON has it: a date is the text that stands for it. */
+/** A value as JSON writes it: a date becomes a text. */
 function asInJson(value) {
   if (typeof value !== "object" || value === null || typeof value.toJSON !== "function")
     return value;
@@ -53,8 +52,8 @@ function asInJson(value) {
 }
 
 /**
- * The fields of these names of an object, after the names that it has besides, a line for each.
- * What it is, in words, if it is no object.
+ * The fields of an object by the names in `text`, after a text with the names of its other fields,
+ * one per line. A description of the value if it is not an object.
  */
 export function record(object, text) {
   if (!isObject(object)) return describe(object);
@@ -69,7 +68,7 @@ export function record(object, text) {
   return fields;
 }
 
-/** The same of each element of a list; `undefined` if it is none. */
+/** The records of all elements of a list; `undefined` if the value is not a list. */
 export function records(list, text) {
   if (!Array.isArray(list)) return undefined;
   const { length } = list;
@@ -79,16 +78,16 @@ export function records(list, text) {
   for (let index = 0; index < length; index++) {
     const fields = record(list[index], text);
     all.push(fields);
-    // What is said of the first that is none is enough.
+    // One error is enough, so stop at the first element that is not an object.
     if (typeof fields === "string") break;
   }
   return all;
 }
 
-/** The names and values of an object, one after the other; `undefined` if it is none. */
+/** Names and values of an object, one after the other; `undefined` if it is not an object. */
 export const entries = (object) => (isObject(object) ? Object.entries(object).flat() : undefined);
 
-/** An object with these values for fields of these names, but for those that are `undefined`. */
+/** An object with fields of these names and values; fields that are `undefined` are left out. */
 export function object(text, ...values) {
   const names = namesIn(text);
   const made = {};
@@ -97,7 +96,7 @@ export function object(text, ...values) {
 }
 
 /**
- * Gives an object or a list a field of its own, whatever the prototypes have under that name. The
+ * Sets an own field of an object or a list, whatever the prototypes have under that name. The
  * package calls it where serde-wasm-bindgen sets a field.
  */
 export function own(object, key, value) {
@@ -109,15 +108,15 @@ export function own(object, key, value) {
   }
 }
 
-/** Puts a value at the end of a list. */
+/** Appends a value to a list. */
 export function append(list, value) {
   list[list.length] = value;
 }
 
-/** How deep what is read may be nested; many times what Kubernetes has. */
+/** The deepest nesting of a value; many times that of Kubernetes' objects. */
 const DEEPEST = 1_000;
 
-/** Whether data is nested so deeply, at whichever place. Getters are not asked. */
+/** Whether a value is nested more deeply anywhere. Getters are not called. */
 function isTooDeep(value) {
   let level = [value];
   for (let depth = 0; depth < DEEPEST && level.length > 0; depth++) {
@@ -134,16 +133,16 @@ export function stringify(value) {
   try {
     return JSON.stringify(value);
   } catch (error) {
-    // For what is circular JSON has words of its own.
+    // JSON has an error of its own for circular values.
     if (error instanceof TypeError || !isTooDeep(value)) throw error;
     throw new TypeError(`nested too deeply: at most ${DEEPEST} levels can be read`);
   }
 }
 
-/** A copy of a value as JSON has it: without getters and proxies. `what` is what it is called. */
+/** A copy of a value through JSON, without getters and proxies. `what` names it in errors. */
 export function plain(value, what) {
   const text = stringify(value);
-  // Half of a surrogate pair is the only thing that JSON writes so.
+  // JSON writes nothing in this way but half of a surrogate pair.
   if (/(?<!\\)(\\\\)*\\ud[89a-f]/.test(text)) {
     const message = "a string that is not well-formed Unicode: it has half of a surrogate pair";
     throw new TypeError(`${what}: there is ${message}`);
@@ -151,7 +150,7 @@ export function plain(value, what) {
   return text === undefined ? undefined : JSON.parse(text);
 }
 
-/** What a JSON text says. */
+/** The value of a JSON text. */
 export const parse = (text) => JSON.parse(text);
 
 /** Whether a text is Unicode: it has no half of a surrogate pair. */
@@ -160,18 +159,18 @@ export const isWellFormed = (text) => !/\p{Surrogate}/u.test(text);
 /** Calls a function of the caller. */
 export const call = (work, first, second) => work(first, second);
 
-/** What came of a call that made a simulator, and what was read for it. */
+/** The answer of a call that made a simulator, with facts about the text that was read. */
 export function created(simulator, warnings, imported) {
   return { ok: true, simulator, warnings, imported };
 }
 
-/** What came of a call that made the plan of a report, and what was read for it. */
+/** The answer of a call that made the plan of a report, with facts about the text. */
 export function planned(plan, warnings, imported) {
   const answer = { ok: true, plan, warnings };
   return imported === undefined ? answer : { ...answer, imported };
 }
 
-/** What a value is, in words. */
+/** A value in words. */
 export function describe(value) {
   const short = (text) => [...text.slice(0, 80)].slice(0, 40).join("");
   switch (typeof value) {
@@ -193,12 +192,12 @@ export function describe(value) {
   }
 }
 
-// What the package exports.
+// Wrappers of everything that the package exports.
 
-/** Where an object that the module gave out keeps what is known of it. */
+/** The key under which an object of the module keeps its state. */
 const STATE = Symbol("taintlab");
 
-/** Calls the module. If the call does not come to its end, the stack is put back to where it was. */
+/** Calls the module. If the call does not reach its end, the stack pointer is restored. */
 function enter(work, self, args, stopped) {
   if (stack === undefined) {
     throw new Error(
@@ -208,7 +207,7 @@ function enter(work, self, args, stopped) {
   const pointer = stack;
   let before = pointer.value;
   if (depth === 0 && before !== top) {
-    // Or the stack of JavaScript was at its end, so that it could not be put back.
+    // Or the stack of JavaScript was exhausted, so that it could not be restored.
     top ??= before;
     pointer.value = before = top;
   }
@@ -226,7 +225,7 @@ function enter(work, self, args, stopped) {
   }
 }
 
-/** What is to be said of a trap: a panic is an exception of its own, so that only one is left. */
+/** The error for a trap: panics have exceptions of their own, so the memory is exhausted. */
 function usedUp(error) {
   if (!(error instanceof WebAssembly.RuntimeError && /unreachable/i.test(error.message))) return;
   const held = Math.round(memory.buffer.byteLength / 2 ** 20);
@@ -236,21 +235,21 @@ function usedUp(error) {
 
 const named = (wrapper, name) => Object.defineProperty(wrapper, "name", { value: name });
 
-/** A function of the module as the package exports it. */
+/** Wraps a function of the module for export. */
 export function guarded(work) {
   return named(function (...args) {
     return enter(work, undefined, args);
   }, work.name);
 }
 
-/** What is known of an object of this class. */
+/** The state of an object of this class. */
 function stateOf(object, type) {
   const state = object?.[STATE];
   if (state?.type === type) return state;
   throw new TypeError(`expected a ${type.name}, found ${describe(object)}`);
 }
 
-/** The same if it can be used; otherwise says why not. */
+/** The state of an object that can be used; otherwise an error that says why not. */
 function usable(object, type) {
   const state = stateOf(object, type);
   const it = `this ${type.name}`;
@@ -267,7 +266,7 @@ function usable(object, type) {
   return state;
 }
 
-/** A method or a getter as the package exports it. */
+/** Wraps a method or a getter for export. */
 function guardedMethod(type, work, takes) {
   return named(function (...args) {
     const state = usable(this, type);
@@ -275,7 +274,7 @@ function guardedMethod(type, work, takes) {
     state.atWork = true;
     try {
       return enter(work, this, args, () => {
-        // What it holds was left half-way: nobody gets at it again.
+        // Its value was left half-changed: nobody may use it again.
         state.stopped = true;
         this.__destroy_into_raw();
       });
@@ -285,7 +284,7 @@ function guardedMethod(type, work, takes) {
   }, work.name);
 }
 
-/** `free()`: what was freed already, or has stopped, has nothing to give back. */
+/** `free()`: an object that was freed already, or has stopped, has nothing to give back. */
 function guardedFree(type, work) {
   return function free() {
     const state = stateOf(this, type);
@@ -299,8 +298,8 @@ function guardedFree(type, work) {
 }
 
 /**
- * A class of the module as the package exports it, under this name, which the bundler has changed.
- * `takes` says which method takes an object of which class.
+ * Wraps a class of the module for export, under this name, which the bundler has changed. `takes`
+ * has the class of the object that a method takes, by the method's name.
  */
 export function guardedClass(name, type, takes = {}) {
   const { prototype, __wrap: wrap } = named(type, name);
@@ -325,7 +324,7 @@ export function guardedClass(name, type, takes = {}) {
   return type;
 }
 
-/** `reset()`: whatever is called next, a new module answers. `schedule` says so to it, and `next` calls it. */
+/** `reset()`: a new module answers the next call. `schedule` prepares it, and `next` calls it. */
 export function resetting(schedule, next) {
   return function reset() {
     if (depth > 0) throw new Error("taintlab: reset() cannot be called while a call is under way");

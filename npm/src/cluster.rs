@@ -1,4 +1,4 @@
-//! A cluster out of manifests.
+//! Clusters made of manifests.
 
 use taintlab_core::scenario::Scenario;
 use taintlab_core::simulator::Simulator;
@@ -11,17 +11,18 @@ use crate::manifests::{Imported, import_options, sort};
 use crate::options::SimulatorOptions;
 use crate::problem::{Problem, ProblemCode};
 
-/// A cluster of manifests.
+/// A cluster made of manifests.
 pub(crate) struct ManifestCluster {
     pub(crate) engine: Simulator,
-    /// The scenario that it is the beginning of.
+    /// The scenario that begins with this cluster.
     pub(crate) scenario: Scenario,
-    /// What is probably not meant in the manifests.
+    /// Warnings about the manifests.
     pub(crate) problems: Vec<Problem>,
     pub(crate) imported: Imported,
 }
 
-/// A cluster of manifests; inside, what is wrong with them.
+/// Reads manifests and starts a cluster with their objects; the inner error lists what is wrong
+/// with them.
 pub(crate) fn cluster(
     manifests: &JsValue,
     options: &JsValue,
@@ -37,7 +38,7 @@ pub(crate) fn cluster(
     }
     let imported = Imported::of(&read);
     let mut scenario = read.into_scenario(options.scenario());
-    // The cluster's own memory grows while it takes them over.
+    // The cluster's own memory grows while it takes over the objects.
     let nodes = std::mem::take(&mut scenario.objects.nodes).into_iter();
     let pods = std::mem::take(&mut scenario.objects.pods).into_iter();
     let nodes = nodes.inspect(|_| grow_ahead());

@@ -1,4 +1,4 @@
-//! Demos: a scenario as a page shows it.
+//! Demos: a scenario with its runs, for a page.
 
 use js_sys::Function;
 use serde::{Deserialize, Serialize};
@@ -97,8 +97,8 @@ pub fn make_demo(
         Ok(opened) => opened,
         Err(errors) => return fail(errors),
     };
-    // In a page there are no files beside it, what the options say counts as written, and what was
-    // dropped must not travel.
+    // A page has no files beside it, options count as part of the scenario, and dropped fields must
+    // not travel.
     let is_changed = !options.files.is_empty()
         || !file.dropped.is_empty()
         || options.release.is_some()
@@ -129,7 +129,7 @@ pub fn make_demo(
     }
 }
 
-/// What a function of the caller makes of a text.
+/// Passes a text through the caller's function, which must return a text.
 fn packed(pack: &JsValue, text: &str) -> Result<String, JsValue> {
     let pack: &Function = pack.dyn_ref().ok_or_else(|| wrong_call("pack: expected a function"))?;
     let packed = pack.call1(&JsValue::UNDEFINED, &text.into())?.as_string();

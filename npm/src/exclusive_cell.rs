@@ -1,13 +1,13 @@
-//! What keeps a value for JavaScript.
+//! A cell that keeps a value for JavaScript.
 
 use std::cell::Cell;
 
 use wasm_bindgen::{JsError, JsValue};
 
-/// A value that is taken out while it is at work.
+/// A cell whose value is taken out while it is in use.
 ///
-/// `boundary.js` lets nobody call an object that is at work. So what is not there is what was at
-/// work when the module stopped, and nobody sees again what was left half-way.
+/// `boundary.js` lets nobody call an object that is at work. So an empty cell means that the module
+/// stopped during work, and nobody sees a value that was left half-changed.
 pub(crate) struct ExclusiveCell<T>(Cell<Option<Box<T>>>);
 
 impl<T> ExclusiveCell<T> {
@@ -18,7 +18,7 @@ impl<T> ExclusiveCell<T> {
     /// Works with the value.
     ///
     /// # Errors
-    /// Those of `work`; or the value was at work when something panicked.
+    /// `work` fails, or an earlier panic left the value unusable.
     pub(crate) fn with<R>(
         &self,
         work: impl FnOnce(&mut T) -> Result<R, JsValue>,

@@ -15,17 +15,18 @@ use {
 use crate::js;
 use crate::problem::bounded;
 
-/// An object as a value of the engine. `what` is the name of the argument.
+/// Reads an object as a value of the engine. `what` is the name of the argument.
 ///
-/// It is read by the decoder that reads files, so that the errors are the same:
+/// The decoder is the one that reads files, so the errors are the same:
 /// `taints[0].key: expected a string, found the number 5`.
 ///
 /// # Errors
-/// A `TypeError` that says which field is wrong and what was expected; or what a getter throws.
+/// A `TypeError` that says which field is wrong and what was expected, or the exception of a
+/// getter.
 #[cfg(feature = "simulator")]
 pub(crate) fn read<T: DeserializeOwned>(value: &JsValue, what: &str) -> Result<T, JsValue> {
-    // A copy without getters and proxies, whose dates are texts. What has a `toJSON` of its own may
-    // turn out to be something else.
+    // A copy without getters and proxies, whose dates are texts. An object with its own `toJSON`
+    // may turn into something else.
     let copy = if value.is_object() { js::plain(value, what)? } else { JsValue::UNDEFINED };
     if !copy.is_object() || Array::is_array(&copy) {
         return Err(expected(what, "an object", value));
@@ -33,10 +34,10 @@ pub(crate) fn read<T: DeserializeOwned>(value: &JsValue, what: &str) -> Result<T
     decode(serde_wasm_bindgen::Deserializer::from(copy), what)
 }
 
-/// The same of anything that serde can read.
+/// Reads any value that serde can read, as [`read`] does.
 ///
 /// # Errors
-/// As [`read`].
+/// Those of [`read`].
 #[cfg(feature = "simulator")]
 pub(crate) fn decode<'de, T: DeserializeOwned>(
     value: impl Deserializer<'de>,
@@ -45,10 +46,10 @@ pub(crate) fn decode<'de, T: DeserializeOwned>(
     read_from(value, &Limits::default()).map_err(|wrong| wrong_value(what, &wrong))
 }
 
-/// The same of an object that may be left out.
+/// Reads an object that may be left out, as [`read`] does.
 ///
 /// # Errors
-/// As [`read`].
+/// Those of [`read`].
 #[cfg(feature = "simulator")]
 pub(crate) fn read_options<T: DeserializeOwned + Default>(
     value: &JsValue,
@@ -58,16 +59,16 @@ pub(crate) fn read_options<T: DeserializeOwned + Default>(
     if left_out { Ok(T::default()) } else { read(value, what) }
 }
 
-/// The same of an array of objects.
+/// Reads an array of objects.
 ///
 /// # Errors
-/// It is none, or one of its elements is wrong.
+/// The value is not an array, or one of its elements is wrong.
 #[cfg(feature = "simulator")]
 pub(crate) fn read_list<T: DeserializeOwned>(
     value: &JsValue,
     what: &str,
 ) -> Result<Vec<T>, JsValue> {
-    // As one text: to ask for each field of each element takes half as long again.
+    // Read as one text: asking for each field of each element takes half as long again.
     let text = json(value, what, "an array", &['['])?;
     read_value(&text, what, &Limits::default()).map_err(|wrong| wrong_value(what, &wrong))
 }
@@ -83,18 +84,19 @@ fn wrong_value(what: &str, diagnostics: &[Diagnostic]) -> JsValue {
     wrong_call(&format!("{what}{dot}{path}: {message}{help}"))
 }
 
-/// JSON text that begins with one of these; dates become RFC 3339 text, as Kubernetes writes them.
+/// JSON text, which must begin with one of `begins`; dates become RFC 3339 text, as Kubernetes
+/// writes them.
 #[cfg(feature = "simulator")]
 fn json(value: &JsValue, what: &str, wanted: &str, begins: &[char]) -> Result<String, JsValue> {
     let text = if value.is_object() { js::stringify(value)?.as_string() } else { None };
-    // What has a `toJSON` of its own may turn out to be something else.
+    // An object with its own `toJSON` may turn into something else.
     text.filter(|text| text.starts_with(begins)).ok_or_else(|| expected(what, wanted, value))
 }
 
 /// A text, or an object or an array as JSON.
 ///
 /// # Errors
-/// It is neither, or cannot be written as JSON; or what a getter of it throws.
+/// The value is neither, or cannot be written as JSON, or one of its getters throws.
 #[cfg(feature = "simulator")]
 pub(crate) fn text_or_json(value: &JsValue, what: &str) -> Result<String, JsValue> {
     if value.is_string() {
@@ -106,18 +108,18 @@ pub(crate) fn text_or_json(value: &JsValue, what: &str) -> Result<String, JsValu
 /// A text.
 ///
 /// # Errors
-/// It is none.
+/// The value is not a text.
 pub(crate) fn text(value: &JsValue, what: &str) -> Result<String, JsValue> {
     string(value, || what.to_owned())
 }
 
-/// A text of what `path` says.
+/// A text; `path` names the value in errors.
 ///
 /// # Errors
-/// It is none, or not Unicode.
+/// The value is not a text, or not Unicode.
 pub(crate) fn string(value: &JsValue, path: impl Fn() -> String) -> Result<String, JsValue> {
     let Some(text) = value.as_string() else { return Err(expected(&path(), "a string", value)) };
-    // What stands in the place of a character that is none can also be meant.
+    // The replacement character may also be meant, so ask JavaScript.
     if text.contains(char::REPLACEMENT_CHARACTER) && !js::is_well_formed(value)? {
         let message = "a string that is not well-formed Unicode: it has half of a surrogate pair";
         return Err(wrong_call(&format!("{}: {message}", path())));
@@ -128,7 +130,7 @@ pub(crate) fn string(value: &JsValue, path: impl Fn() -> String) -> Result<Strin
 /// A moment: milliseconds since the start, or Kubernetes' text for the time since then.
 ///
 /// # Errors
-/// A `TypeError` for anything else; inside, what is wrong with the text.
+/// A `TypeError` for values of other types; the inner error says what is wrong with the text.
 #[cfg(feature = "simulator")]
 pub(crate) fn moment(value: &JsValue, what: &str) -> Result<Result<Timestamp, Problem>, JsValue> {
     if value.is_string() {
@@ -148,7 +150,7 @@ pub(crate) fn expected(what: &str, wanted: &str, value: &JsValue) -> JsValue {
     js::describe(value).map_or_else(|thrown| thrown, |text| found(what, wanted, &text))
 }
 
-/// A `TypeError` about an argument that is something else; what, is said in words.
+/// A `TypeError` about an argument that is something else, described by `found`.
 pub(crate) fn found(what: &str, wanted: &str, found: &str) -> JsValue {
     wrong_call(&format!("{what}: expected {wanted}, found {found}"))
 }

@@ -1,7 +1,7 @@
-//! What JavaScript does for this crate: `boundary.js`.
+//! Functions that JavaScript provides: `boundary.js`.
 //!
-//! Whatever can run code of a caller, or throw, is here and is caught. Nothing else that is
-//! imported may; `npm/tests/imports.test.mjs` reads the generated code.
+//! All imports that can run code of a caller, or throw, are here, and their exceptions are caught.
+//! No other import may do so; `npm/tests/imports.test.mjs` checks the generated code.
 
 use js_sys::{Array, JsString};
 use wasm_bindgen::JsValue;

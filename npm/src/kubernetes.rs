@@ -1,7 +1,7 @@
-//! What TypeScript is told of the fields of Kubernetes that the engine does not read.
+//! TypeScript declarations of Kubernetes' fields that the engine does not read.
 //!
-//! The types are closed, so that a misspelt field does not compile: every field that Kubernetes has
-//! is named, those that the engine only keeps as `unknown`.
+//! The types are closed, so that a misspelt field does not compile: every field of Kubernetes is
+//! named, and those that the engine only keeps are `unknown`.
 
 use wasm_bindgen::prelude::wasm_bindgen;
 

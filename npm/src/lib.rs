@@ -1,18 +1,18 @@
-//! The engine for JavaScript: what the npm package `taintlab` is built from.
+//! The engine for JavaScript, from which the npm package `taintlab` is built.
 //!
-//! Everything here converts, forwards and returns; every rule of Kubernetes is in
-//! `taintlab_core`. The TypeScript declarations are made from the Rust types, by `wasm-bindgen` for
-//! functions and classes and by `tsify` for the shapes of objects.
+//! This crate converts, forwards and returns; every rule of Kubernetes is in `taintlab_core`. The
+//! TypeScript declarations come from the Rust types: `wasm-bindgen` makes those of functions and
+//! classes, `tsify` those of objects.
 //!
-//! - What a user can get wrong (a manifest, a command that does not fit the cluster) comes back as
+//! - A user's mistake (a wrong manifest, a command that does not fit the cluster) comes back as
 //!   `{ ok: false, errors }`: [`problem`].
-//! - A call that is wrong (an array where a text belongs) throws a `TypeError`: `input.rs`.
-//! - Objects go over the boundary by serde-wasm-bindgen, whole clusters and long lists as one JSON
+//! - A wrong call (an array in place of a text) throws a `TypeError`: `input.rs`.
+//! - Objects cross the boundary by serde-wasm-bindgen, whole clusters and long lists as one JSON
 //!   text: `input.rs`, `output.rs`. Taints and tolerations, which are small and asked about often,
 //!   are read and written field by field: `taint_js`.
-//! - Whatever a caller gives, the module survives it: `boundary.js`.
+//! - The module survives whatever a caller gives it: `boundary.js`.
 //!
-//! Without the feature `simulator` only the questions are there that ask nothing of a cluster in
+//! Without the feature `simulator` the crate answers only questions that need no cluster in
 //! simulated time: that is `taintlab/lite`.
 
 #[cfg(feature = "simulator")]

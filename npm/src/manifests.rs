@@ -1,4 +1,4 @@
-//! Kubernetes objects out of texts.
+//! Kubernetes objects read from texts.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -72,14 +72,14 @@ impl Imported {
         }
     }
 
-    /// Where only that is known.
+    /// Facts about a text of which only the dropped fields are known.
     pub(crate) fn of_dropped(dropped: &Dropped) -> Self {
         let dropped = Some(dropped).filter(|dropped| !dropped.is_empty());
         Self { dropped: dropped.map(ToString::to_string), ..Self::default() }
     }
 }
 
-/// How a text is read.
+/// Options of reading a text, with the default limits.
 pub(crate) fn import_options(keep_all: bool) -> ImportOptions {
     ImportOptions { limits: Limits::default(), keep_all }
 }
@@ -123,7 +123,7 @@ pub fn parse_manifests(
     to_js(&Manifests { ok, nodes, pods, workloads, budgets, others, errors, warnings, imported })
 }
 
-/// Errors and warnings apart.
+/// Separates errors from warnings.
 pub(crate) fn sort(
     diagnostics: Vec<Diagnostic>,
     code: ProblemCode,

@@ -1,4 +1,4 @@
-//! Which Kubernetes is meant.
+//! Options: the Kubernetes to simulate, and the settings of other calls.
 
 use std::collections::BTreeMap;
 
@@ -138,7 +138,7 @@ pub struct TimelineOptions {
 
 #[cfg(feature = "simulator")]
 impl TimelineOptions {
-    /// The picture; `title` is its title unless the options have one.
+    /// Draws the picture; `title` is used if the options have no title.
     pub(crate) fn draw(self, lanes: &Lanes, title: &str) -> String {
         let title = if self.title.is_empty() { title.to_owned() } else { self.title };
         let at = self.at.map(|at| at.0.timestamp());
@@ -146,8 +146,8 @@ impl TimelineOptions {
     }
 }
 
-/// A duration among the options of a call: Kubernetes' text. A number would be seconds in a
-/// scenario file and milliseconds elsewhere in JavaScript, so that it is refused.
+/// A duration among the options of a call: Kubernetes' text. Numbers are refused, since they would
+/// be seconds in a scenario file and milliseconds elsewhere in JavaScript.
 #[cfg(feature = "simulator")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DurationText(pub Span);
@@ -178,7 +178,7 @@ impl ReleaseOptions {
         SimulatorConfig { feature_gates: self.feature_gates, ..SimulatorConfig::of(release) }
     }
 
-    /// Which feature gates are on.
+    /// The feature gates of the release, with these settings.
     pub(crate) fn gates(&self) -> Result<FeatureGates, Problem> {
         let settings = self.feature_gates.iter().map(|(name, on)| (name.as_str(), *on));
         FeatureGates::new(self.release.unwrap_or_default(), settings).map_err(|error| {
@@ -203,7 +203,7 @@ pub(crate) fn of_config(error: ConfigError) -> Problem {
 
 #[cfg(feature = "simulator")]
 impl SimulatorOptions {
-    /// A scenario without objects and steps on this Kubernetes.
+    /// A scenario on this Kubernetes, without objects and steps.
     pub(crate) fn scenario(self) -> Scenario {
         Scenario {
             kubernetes: Kubernetes {

@@ -1,8 +1,8 @@
 //! Answers as JavaScript values.
 //!
-//! Each is made by serde-wasm-bindgen, object by object: maps are plain objects, times the numbers
-//! that they are serialised as. Long lists go over as one JSON text, since JavaScript's own parser
-//! makes them in less time than it takes to set their fields from here one by one.
+//! serde-wasm-bindgen makes each answer, object by object: maps become plain objects, and times
+//! become the numbers that they are serialised as. Long lists cross as one JSON text, since
+//! JavaScript's own parser builds them faster than their fields can be set one by one from here.
 
 use serde::Serialize;
 use serde_wasm_bindgen::Serializer;
@@ -10,7 +10,7 @@ use wasm_bindgen::{JsError, JsValue};
 
 use crate::js;
 
-/// An answer of a function that can also fail.
+/// A successful answer of a function that can also fail.
 #[derive(Serialize)]
 pub(crate) struct Answer<'a, T> {
     pub(crate) ok: bool,
@@ -18,23 +18,23 @@ pub(crate) struct Answer<'a, T> {
     pub(crate) answer: &'a T,
 }
 
-/// As JSON has it: plain objects, and `null` for nothing.
+/// Follows JSON: plain objects, and `null` for nothing.
 const SERIALIZER: Serializer = Serializer::json_compatible();
 
-/// A value as JavaScript sees it.
+/// Converts a value to JavaScript.
 ///
 /// # Errors
 /// The value has no form in JavaScript, which would be a mistake of this crate.
 pub(crate) fn to_js(value: &impl Serialize) -> Result<JsValue, JsValue> {
-    // It refuses whole numbers that JavaScript cannot tell apart, such as the largest
-    // `tolerationSeconds` that there are; JSON takes the nearest.
+    // The serializer refuses whole numbers too large to be exact in JavaScript, such as the largest
+    // `tolerationSeconds`; JSON takes the nearest number.
     value.serialize(&SERIALIZER).or_else(|_| list_to_js(value))
 }
 
-/// The same for a list that may be long.
+/// Converts a list that may be long.
 ///
 /// # Errors
-/// As [`to_js`].
+/// Those of [`to_js`].
 pub(crate) fn list_to_js(value: &impl Serialize) -> Result<JsValue, JsValue> {
     js::parse(&serde_json::to_string(value).map_err(JsError::from)?)
 }

@@ -1,11 +1,11 @@
-//! What happens if the engine ever panics.
+//! Handling of panics in the engine.
 
 use wasm_bindgen::JsError;
 
-/// Makes a panic an exception that says what happened.
+/// Turns a panic into an exception that says what happened.
 ///
-/// The exception leaves the module at once, without unwinding: a simulator that was at work stays
-/// taken out of its cell forever, everything else is whole.
+/// The exception leaves the module immediately, without unwinding: a simulator that was at work
+/// stays taken out of its cell forever, and everything else remains intact.
 pub(crate) fn report() {
     std::panic::set_hook(Box::new(|info| {
         if cfg!(target_family = "wasm") {

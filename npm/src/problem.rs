@@ -1,4 +1,4 @@
-//! What a user got wrong.
+//! Problems: mistakes of a user.
 
 use std::borrow::Cow;
 
@@ -168,7 +168,7 @@ impl Problem {
         Self::new(code, &error.field, message.strip_prefix(": ").unwrap_or(message))
     }
 
-    /// Those of a command; `path` is where it came from, empty for a single one.
+    /// The problems of a command; `path` says where it came from, empty for a single command.
     #[cfg(feature = "simulator")]
     pub(crate) fn of_command(error: &CommandError, path: &str) -> Vec<Self> {
         use ProblemCode as Code;
@@ -203,7 +203,7 @@ impl Problem {
         Self::new(ProblemCode::TimeWentBack, "at", &error.to_string())
     }
 
-    /// That of a configuration given as options.
+    /// The problem of a configuration given as options.
     #[cfg(feature = "simulator")]
     pub(crate) fn of_config(error: &ScenarioError) -> Self {
         let path = error.path();
@@ -212,11 +212,11 @@ impl Problem {
     }
 }
 
-/// How much of a message is kept of its beginning, and of its end.
+/// Characters kept of the beginning and of the end of a long message.
 const HALF: usize = 1_000;
 
-/// A message without its middle if it is very long: it repeats what a caller gave. What is wrong
-/// stands at its beginning, what would be valid at its end.
+/// A message without its middle if it is very long, since it repeats the caller's input. Its
+/// beginning says what is wrong, its end what would be valid.
 pub(crate) fn bounded(message: &str) -> Cow<'_, str> {
     let mut places = message.char_indices();
     let begin = places.nth(HALF).and_then(|(at, _)| message.get(..at));

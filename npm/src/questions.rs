@@ -272,7 +272,7 @@ fn valid_or(errors: Vec<Problem>) -> Result<JsValue, JsValue> {
     if errors.is_empty() { encode::valid() } else { fail(errors) }
 }
 
-/// Options are the programmer's, so that a wrong one is a wrong call.
+/// Options come from the programmer, so wrong options are a wrong call.
 pub(crate) fn in_options(problem: &Problem) -> JsValue {
     wrong_call(&format!("options.{}: {}", problem.path, problem.message))
 }

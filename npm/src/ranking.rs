@@ -1,4 +1,4 @@
-//! Which pod the kubelet evicts first when its node runs low.
+//! Ranking: the order in which a kubelet evicts pods when its node runs low.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -103,7 +103,7 @@ pub fn rank_for_eviction(
     }
 }
 
-/// Each pod with what it uses.
+/// Pairs each pod with its usage.
 fn with_usage(
     pods: Vec<Pod>,
     mut usage: BTreeMap<PodKey, PodUsage>,

@@ -1,4 +1,4 @@
-//! The resilience report, run by run: `taintlab/report` spreads the runs over workers.
+//! The resilience report, run by run: `taintlab/report` distributes the runs over workers.
 
 use serde::Deserialize;
 use taintlab_core::report::{
@@ -231,7 +231,8 @@ fn planned(
     }
 }
 
-/// A value with its numbers as they are, so that a report is the same bytes everywhere.
+/// Converts a value by JSON, which keeps its numbers, so that a report has the same bytes
+/// everywhere.
 fn plain(value: &impl serde::Serialize) -> Result<JsValue, JsValue> {
     let json = serde_json::to_string(value);
     js::parse(&json.map_err(|error| wasm_bindgen::JsError::new(&error.to_string()))?)

@@ -1,4 +1,4 @@
-//! Scenario files: read, run, judged.
+//! Scenario files: reading, running, checking.
 
 use serde::Serialize;
 use taintlab_core::lanes::Lanes;
@@ -127,7 +127,7 @@ pub fn timeline_svg(
     }
 }
 
-/// What [`timeline_svg`] answers.
+/// The answer of [`timeline_svg`].
 #[derive(Serialize)]
 struct Timeline {
     ok: bool,
@@ -135,22 +135,22 @@ struct Timeline {
     lanes: Lanes,
 }
 
-/// What a scenario file that cannot be read or run is called.
+/// The code of problems with a scenario that cannot be read or run.
 pub(crate) const SCENARIO: ProblemCode = ProblemCode::InvalidScenario;
 
-/// A scenario that can be run, and what is to be said of it.
+/// A scenario that can run, with its warnings.
 pub(crate) struct Opened {
     pub(crate) scenario: Scenario,
-    /// To say where in the text something is that turns out to be wrong later.
+    /// Tells where in the text a problem lies that shows only later.
     pub(crate) file: ScenarioFile,
     pub(crate) warnings: Vec<Problem>,
 }
 
-/// Reads a scenario from text or an object, and puts what the options say over it; inside, what is
-/// wrong with it.
+/// Reads a scenario from text or an object, and applies the options to it; the inner error lists
+/// what is wrong with it.
 ///
 /// # Errors
-/// A `TypeError` for anything else.
+/// A `TypeError` for values of other types.
 pub(crate) fn open(
     scenario: &JsValue,
     options: &JsValue,
@@ -158,7 +158,7 @@ pub(crate) fn open(
     open_with(scenario, &read_options(options, "options")?)
 }
 
-/// The same with options that have been read.
+/// [`open`] with options that have been read.
 pub(crate) fn open_with(
     scenario: &JsValue,
     options: &ScenarioOptions,
@@ -187,7 +187,7 @@ fn overrule(scenario: &mut Scenario, options: &ScenarioOptions) {
     }
 }
 
-/// A problem of a part of a scenario that shows only when it runs.
+/// A problem with a part of a scenario that shows only when it runs.
 pub(crate) fn at(file: &ScenarioFile, path: &str, message: &str, code: ProblemCode) -> Problem {
     Problem::of_diagnostic(file.error(path, message), code)
 }

@@ -26,9 +26,9 @@ use crate::scenario::{Opened, SCENARIO, at, open};
 pub mod answers;
 mod state;
 
-/// How far a run goes that has no deadline: a day from now.
+/// The length of a run without a deadline: a day from now.
 const A_DAY: core::time::Duration = core::time::Duration::from_secs(24 * 60 * 60);
-/// How many events a batch has unless told otherwise.
+/// Events in a batch by default.
 const BATCH: usize = 10_000;
 
 /// A simulation as it was at some moment. Give it to `restore()`, as often as you like.
@@ -487,12 +487,12 @@ impl Simulator {
     }
 }
 
-/// A new simulator in its wrapping.
+/// Wraps a new simulator for JavaScript.
 fn created(state: State, warnings: &[Problem], imported: &Imported) -> Result<JsValue, JsValue> {
     js::created(Simulator(ExclusiveCell::new(state)), &to_js(&warnings)?, &to_js(imported)?)
 }
 
-/// Commands without a parameter are written as their bare name.
+/// A command without parameters may be given as its bare name.
 fn read_command(command: &JsValue) -> Result<Command, JsValue> {
     const WHAT: &str = "command";
     if !command.is_string() {

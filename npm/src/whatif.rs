@@ -1,4 +1,4 @@
-//! Questions whose answer takes a cluster in simulated time, or its scheduler.
+//! Questions that need a cluster in simulated time, or its scheduler.
 
 use std::collections::BTreeMap;
 
@@ -204,7 +204,7 @@ fn described(answer: simulator::WhenEvicted) -> WhenEvicted {
     }
 }
 
-/// A pod, or what makes it, by its `kind`.
+/// A pod, or the object that makes it; its `kind` decides.
 fn pod_source(value: &JsValue, what: &str) -> Result<PodSource, JsValue> {
     let object: Value = read(value, what)?;
     let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -292,7 +292,7 @@ pub fn lint(
     }
 }
 
-/// Warnings, and what is probably not meant in the manifests.
+/// The answer of [`lint`]: warnings, and problems of the manifests' text.
 #[derive(Serialize)]
 struct Lint {
     ok: bool,

@@ -1,4 +1,4 @@
-//! What the simulator is asked with, and what it answers.
+//! Options and answers of the simulator.
 
 use serde::{Deserialize, Serialize};
 use taintlab_core::command::Command;
@@ -124,12 +124,12 @@ pub struct NextDeadline {
     pub text: String,
 }
 
-/// What a moment is for.
+/// The reason for a deadline.
 #[derive(Serialize)]
 #[serde(untagged)]
 #[doc(hidden)]
 pub enum DeadlineReason {
-    /// The engine's own.
+    /// A deadline of the engine.
     Engine(TimeoutReason),
     /// A step of a scenario.
     Step {

@@ -1,4 +1,4 @@
-//! A simulation at work: the engine, and what a scenario still has to do with it.
+//! A running simulation: the engine, and the remaining steps of its scenario.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -24,36 +24,35 @@ use crate::output::{list_to_js, to_js};
 use crate::problem::{Problem, ProblemCode, fail};
 use crate::scenario::{self, SCENARIO};
 
-/// How long an API server keeps Kubernetes Events (`--event-ttl`).
+/// Time for which an API server keeps Kubernetes Events (`--event-ttl`).
 const REMEMBERED: core::time::Duration = core::time::Duration::from_secs(60 * 60);
 
-/// At how many moments something may happen in one call: many times what the outage of a zone
-/// takes.
+/// Moments with events in one call at most: many times the number in the outage of a zone.
 const MOST_MOMENTS: usize = 250_000;
 
-/// How far one call goes: a cluster at work has millions of moments in more.
+/// Simulated time in one call at most: in a longer time, a busy cluster has millions of moments.
 const A_YEAR: core::time::Duration = core::time::Duration::from_secs(365 * 24 * 60 * 60);
 
-/// What [`super::Simulator`] holds.
+/// The state of a [`super::Simulator`].
 pub(super) struct State {
     pub(super) engine: Engine,
     pub(super) run: Run,
-    /// What will happen; `None` once something has been done.
+    /// The forecast; `None` after every change.
     pub(super) forecast: Option<Forecast>,
 }
 
-/// What is known of a simulation besides the engine: what a snapshot of it has too.
+/// The part of a simulation outside of the engine; snapshots keep it too.
 #[derive(Clone)]
 pub(super) struct Run {
-    /// What the scenario still has to do.
+    /// Player of the scenario's remaining steps.
     player: Player,
-    /// What happened and was not asked for yet.
+    /// Events that were not read yet.
     pub(super) events: VecDeque<Event>,
-    /// The Kubernetes Events of the last hour, which is how long an API server keeps them.
+    /// The Kubernetes Events of the last hour; an API server keeps them that long.
     history: VecDeque<Event>,
-    /// What becomes of each object, since somebody asked for it.
+    /// The recorder of lanes, once somebody asked for them.
     lanes: Option<LaneRecorder>,
-    /// To say where a step is that cannot be carried out.
+    /// Tells where in the file a step is that cannot be carried out.
     file: Option<Rc<ScenarioFile>>,
 }
 
@@ -69,25 +68,25 @@ impl State {
         Self { engine, run, forecast: None }
     }
 
-    /// A moment given by a caller; now if it is left out.
+    /// A moment given by a caller; now if left out.
     pub(super) fn moment(&self, at: &JsValue) -> Result<Result<Timestamp, Problem>, JsValue> {
         if at.is_undefined() { Ok(Ok(self.engine.now())) } else { input::moment(at, "at") }
     }
 
-    /// Begins to write down what becomes of each object, unless it is done already.
+    /// Begins to record lanes, unless it has begun already.
     pub(super) fn record_lanes(&mut self) {
         self.collect();
         let recorder = || LaneRecorder::new(&self.engine);
         self.run.lanes.get_or_insert_with(recorder);
     }
 
-    /// What became of each object until now; `None` if it was not written down.
+    /// The lanes until now; `None` if they are not recorded.
     pub(super) fn lanes(&mut self) -> Option<Lanes> {
         self.collect();
         self.run.lanes.as_ref().map(|recorder| recorder.lanes(self.engine.now()))
     }
 
-    /// Takes what happened over from the engine.
+    /// Takes the new events from the engine.
     pub(super) fn collect(&mut self) {
         let events = self.engine.drain_events();
         if let Some(recorder) = &mut self.run.lanes {
@@ -116,7 +115,7 @@ impl State {
         let outcome = taintlab_kubectl::run(&context, line, options.stdin.as_deref());
         let now = self.engine.now();
         for command in &outcome.commands {
-            // What was made to fail is in the text already.
+            // A request that was made to fail is in the output already.
             if let Err(error) = self.engine.handle_command(now, command.clone())
                 && !error.is_simulated()
             {
@@ -146,7 +145,7 @@ impl State {
         Some(NextDeadline { at, reason, text })
     }
 
-    /// What is wrong with a step of the scenario.
+    /// The problems of a step of the scenario.
     fn of_step(&self, wrong: &ScenarioError) -> Vec<Problem> {
         let (path, message) = (wrong.path(), wrong.to_string());
         match (&self.run.file, wrong) {
@@ -156,8 +155,8 @@ impl State {
         }
     }
 
-    /// Lets time pass to a moment at which something is to be done: what is due then and the steps
-    /// of that moment come first, and what follows from them after it.
+    /// Lets time pass to just before a command: deadlines and steps of the moment `at` come first,
+    /// and their consequences after the command.
     ///
     /// # Errors
     /// A step cannot be carried out, or too much happens until then.
@@ -170,7 +169,7 @@ impl State {
         self.run_steps(at)
     }
 
-    /// Plays the steps of the scenario that are due until then.
+    /// Plays the steps of the scenario that are due by `at`.
     fn run_steps(&mut self, at: Timestamp) -> Result<(), Vec<Problem>> {
         let State { engine, run, .. } = self;
         while run.player.next_step().is_some_and(|step| step.at.timestamp() <= at) {
@@ -181,7 +180,7 @@ impl State {
         Ok(())
     }
 
-    /// Lets time pass, with the steps of the scenario in it.
+    /// Lets time pass, including the scenario's steps.
     ///
     /// # Errors
     /// A step cannot be carried out, `at` is in the past, or too much happens until then.
@@ -197,7 +196,7 @@ impl State {
         self.moments(|player, engine| player.play_to(engine, at, 1))
     }
 
-    /// The rest of the scenario, or a day.
+    /// Lets time pass to the end of the scenario, or for a day.
     ///
     /// # Errors
     /// A step cannot be carried out, or too much happens.
@@ -205,7 +204,7 @@ impl State {
         self.moments(|player, engine| player.run_to_end(engine, 1))
     }
 
-    /// Plays one moment after the other, with memory for each.
+    /// Plays one moment after the other, and reserves memory before each.
     fn moments(
         &mut self,
         play: impl Fn(&mut Player, &mut Engine) -> Result<Ended, ScenarioError>,
@@ -230,7 +229,7 @@ impl State {
         Err(vec![self.too_much(&busy)])
     }
 
-    /// What is said when a call would take too long, or too much memory.
+    /// The problem of a call that would take too long, or too much memory.
     fn too_much(&self, why: &str) -> Problem {
         let now = Span(self.engine.now().since_zero());
         let message =

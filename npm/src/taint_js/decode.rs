@@ -1,8 +1,7 @@
-//! Taints, tolerations and what else questions are about, out of objects of JavaScript.
+//! Taints, tolerations and other values of questions, read from JavaScript objects.
 //!
-//! They are small and asked about often, so that they are read field by field and not as JSON. What
-//! `null` or absent means, and what is said of a wrong type, is as when the same is read from a
-//! file.
+//! They are small and asked about often, so they are read field by field and not as JSON. `null`
+//! and absent fields mean the same as in a file, and wrong types give the same errors.
 
 use js_sys::{Array, JsString};
 use taintlab_core::api::{NodeCondition, Taint, Toleration, node_condition_type};
@@ -15,10 +14,10 @@ use crate::input::{expected, found, string, wrong_call};
 use crate::js;
 use crate::options::ReleaseOptions;
 
-/// Whole numbers of 64 bits are from the negative of this to below this.
+/// Limit of whole numbers of 64 bits: they are at least its negative, and less than it.
 const TWO_TO_THE_63: f64 = 9_223_372_036_854_775_808.0;
 
-/// The fields of an object by name, with blanks between.
+/// The names of an object's fields, separated by spaces.
 type Names = JsThreadLocal<JsString>;
 
 // rustfmt drops the strings.
@@ -41,17 +40,17 @@ extern "C" {
     static ZONE_STATE_OPTIONS: JsString = "unhealthyZoneThreshold";
 }
 
-/// An object whose fields were read.
+/// An object with its fields read.
 struct Record<'a> {
-    /// The name of a field that it has besides, and its fields, in the order of their names.
+    /// Names of the object's other fields, then the values of the named fields, in order.
     fields: Array,
     names: &'static Names,
-    /// What it is called: `taints[0]`.
+    /// The object's name in errors: `taints[0]`.
     what: &'a dyn Fn() -> String,
 }
 
 impl<'a> Record<'a> {
-    /// `read` is what JavaScript has read; a text that says what was found if it was no object.
+    /// `read` comes from JavaScript; a text describes a value that is not an object.
     fn new(
         read: JsValue,
         names: &'static Names,
@@ -63,7 +62,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The field of that number; the first is 0.
+    /// The field with that index, from 0.
     fn get(&self, field: u32) -> Option<JsValue> {
         let value = self.fields.get(field + 1);
         (!value.is_undefined() && !value.is_null()).then_some(value)
@@ -78,12 +77,12 @@ impl<'a> Record<'a> {
         Err(expected(&self.path(field), wanted, value))
     }
 
-    /// A text, empty if there is nothing.
+    /// A text; empty if absent.
     fn text(&self, field: u32) -> Result<String, JsValue> {
         self.get(field).map_or(Ok(String::new()), |value| string(&value, || self.path(field)))
     }
 
-    /// A text in RFC 3339, or a date.
+    /// A time in RFC 3339, or a date.
     fn time(&self, field: u32) -> Result<Option<Time>, JsValue> {
         let Some(value) = self.get(field) else { return Ok(None) };
         let Some(text) = value.as_string() else {
@@ -107,12 +106,13 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The names of fields that the object has besides.
+    /// The names of the object's other fields, one per line.
     fn others(&self) -> Option<String> {
         self.fields.get(0).as_string()
     }
 
-    /// Fields besides are let pass, as Kubernetes does, but for one that is nearly right.
+    /// Refuses other fields only if their name is close to a known one; Kubernetes ignores the
+    /// rest.
     fn no_near_miss(&self) -> Result<(), JsValue> {
         let Some(others) = self.others() else { return Ok(()) };
         let names = self.names.with(|names| String::from(names));
@@ -125,10 +125,10 @@ impl<'a> Record<'a> {
     }
 }
 
-/// The name that was probably meant by another.
+/// The known name that was probably meant.
 fn did_you_mean<'n>(name: &str, mut known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let simple = |name: &str| name.replace(['-', '_'], "").to_ascii_lowercase();
-    // The distance takes the product of the lengths.
+    // The distance takes time in the product of the lengths.
     let name = Some(name).filter(|name| name.len() < 64).map(simple)?;
     known
         .find(|known| strsim::osa_distance(&name, &simple(known)) <= known.len().div_ceil(4).min(3))
@@ -153,7 +153,7 @@ fn list<T>(
     (0..records.length()).map(read).collect()
 }
 
-/// Reads the fields of an object. `what` is what it is called.
+/// Reads the fields of an object. `what` names it in errors.
 fn record<'a>(
     value: &JsValue,
     names: &'static Names,
@@ -162,10 +162,11 @@ fn record<'a>(
     Record::new(names.with(|names| js::record(value, names))?, names, what)
 }
 
-/// A list of taints.
+/// Reads a list of taints.
 ///
 /// # Errors
-/// A `TypeError` that says which field is wrong and what was expected; what a getter throws.
+/// A `TypeError` that says which field is wrong and what was expected, or the exception of a
+/// getter.
 pub(crate) fn taints(value: &JsValue, what: &str) -> Result<Vec<Taint>, JsValue> {
     list(value, what, &TAINT, |taint| {
         taint.no_near_miss()?;
@@ -178,10 +179,10 @@ pub(crate) fn taints(value: &JsValue, what: &str) -> Result<Vec<Taint>, JsValue>
     })
 }
 
-/// A list of tolerations.
+/// Reads a list of tolerations.
 ///
 /// # Errors
-/// As [`taints`].
+/// Those of [`taints`].
 pub(crate) fn tolerations(value: &JsValue, what: &str) -> Result<Vec<Toleration>, JsValue> {
     list(value, what, &TOLERATION, |toleration| {
         toleration.no_near_miss()?;
@@ -195,10 +196,11 @@ pub(crate) fn tolerations(value: &JsValue, what: &str) -> Result<Vec<Toleration>
     })
 }
 
-/// Of each node of a list its Ready condition, if it has one: of that only the status.
+/// Reads the Ready condition of each node in a list, if it has one; of the condition only the
+/// status.
 ///
 /// # Errors
-/// As [`taints`].
+/// Those of [`taints`].
 pub(crate) fn ready_conditions(
     value: &JsValue,
     what: &str,
@@ -219,7 +221,7 @@ pub(crate) fn ready_conditions(
     })
 }
 
-/// An object of options that may be left out; it has no fields but these.
+/// Reads an object of options that may be left out; other fields are errors.
 fn options(value: &JsValue, names: &'static Names) -> Result<Option<Record<'static>>, JsValue> {
     if value.is_undefined() || value.is_null() {
         return Ok(None);
@@ -235,10 +237,10 @@ fn options(value: &JsValue, names: &'static Names) -> Result<Option<Record<'stat
     Err(wrong_call(&format!("options: there is no field `{other}` here ({help})")))
 }
 
-/// Which release, with which feature gates.
+/// Reads the release and the feature gates.
 ///
 /// # Errors
-/// As [`taints`].
+/// Those of [`taints`].
 pub(crate) fn release_options(value: &JsValue) -> Result<ReleaseOptions, JsValue> {
     let mut read = ReleaseOptions::default();
     let Some(options) = options(value, &RELEASE_OPTIONS)? else { return Ok(read) };
@@ -263,10 +265,10 @@ pub(crate) fn release_options(value: &JsValue) -> Result<ReleaseOptions, JsValue
     Ok(read)
 }
 
-/// From which fraction on a zone is disrupted, if it is said.
+/// Reads the fraction from which on a zone is disrupted, if it is given.
 ///
 /// # Errors
-/// As [`taints`].
+/// Those of [`taints`].
 pub(crate) fn zone_state_options(value: &JsValue) -> Result<Option<f32>, JsValue> {
     let Some(options) = options(value, &ZONE_STATE_OPTIONS)? else { return Ok(None) };
     let Some(threshold) = options.get(0) else { return Ok(None) };

@@ -1,7 +1,7 @@
 //! Answers about taints and tolerations as objects of JavaScript.
 //!
-//! Each object is made by one import, out of values. JSON takes more than twice as long for what is
-//! so small, and what writes it is half as large again as all of `taintlab/lite`.
+//! One import makes each object of its values. For objects this small, JSON takes more than twice
+//! as long, and its writer is half as large again as all of `taintlab/lite`.
 
 use std::cell::RefCell;
 
@@ -46,7 +46,7 @@ const NOTHING: JsValue = JsValue::UNDEFINED;
 
 type Made = Result<JsValue, JsValue>;
 
-/// An object with these fields; one that is `undefined` is left out.
+/// Makes an object with these fields; fields that are `undefined` are left out.
 fn object<const N: usize>(names: &'static JsThreadLocal<JsString>, values: [JsValue; N]) -> Made {
     let mut values = values.into_iter();
     let mut next = || values.next().unwrap_or(NOTHING);
@@ -62,15 +62,15 @@ fn list<T>(of: &[T], make: impl Fn(&T) -> Made) -> Made {
     Ok(list.into())
 }
 
-/// A text; nothing if it is empty.
+/// A text; `undefined` if it is empty.
 fn unless_empty(text: &str) -> JsValue {
     if text.is_empty() { NOTHING } else { text.into() }
 }
 
-/// An explanation.
+/// Makes an explanation.
 ///
 /// # Errors
-/// What an object cannot be made for, which is nothing of the caller's.
+/// Fails only on an internal error; no input of the caller causes it.
 pub(crate) fn explanation(explanation: &Explanation) -> Made {
     let tolerations = list(&explanation.tolerations, toleration)?;
     let taints = list(&explanation.taints, explained)?;
@@ -145,10 +145,10 @@ fn verdict(verdict: Verdict) -> Made {
     }
 }
 
-/// As [`crate::problem::Failure`].
+/// Makes a [`crate::problem::Failure`].
 ///
 /// # Errors
-/// As [`explanation`].
+/// Those of [`explanation`].
 pub(crate) fn failure(errors: &[Problem]) -> Made {
     object(&FAILURE, [false.into(), list(errors, problem)?])
 }
@@ -162,34 +162,34 @@ fn problem(problem: &Problem) -> Made {
     object(&PROBLEM, [word(code.name()), message, path, file, line, column, help])
 }
 
-/// As [`crate::questions::Valid`].
+/// Makes a [`crate::questions::Valid`].
 ///
 /// # Errors
-/// As [`explanation`].
+/// Those of [`explanation`].
 pub(crate) fn valid() -> Made {
     object(&FAILURE, [true.into()])
 }
 
-/// As [`crate::questions::ParsedTaint`].
+/// Makes a [`crate::questions::ParsedTaint`].
 ///
 /// # Errors
-/// As [`explanation`].
+/// Those of [`explanation`].
 pub(crate) fn parsed_taint(parsed: &Taint, remove: bool) -> Made {
     object(&PARSED_TAINT, [true.into(), taint(parsed)?, remove.into()])
 }
 
-/// As [`crate::questions::ZoneStateAnswer`].
+/// Makes a [`crate::questions::ZoneStateAnswer`].
 ///
 /// # Errors
-/// As [`explanation`].
+/// Those of [`explanation`].
 pub(crate) fn zone_state(state: &'static str, ready: usize, not_ready: usize) -> Made {
     object(&ZONE_STATE, [word(state), index(ready), index(not_ready)])
 }
 
-/// Texts one after the other.
+/// Makes a list of texts.
 ///
 /// # Errors
-/// As [`explanation`].
+/// Those of [`explanation`].
 pub(crate) fn texts(texts: impl Iterator<Item = String>) -> Made {
     list(&texts.collect::<Vec<_>>(), |text| Ok(text.as_str().into()))
 }
@@ -199,7 +199,7 @@ fn index(index: usize) -> JsValue {
     u32::try_from(index).unwrap_or(u32::MAX).into()
 }
 
-/// An operator or an effect: one of those that there are, if it is any of them.
+/// An operator or an effect; known ones share one JavaScript text.
 fn word_of(text: &str) -> JsValue {
     const KNOWN: [&str; 7] =
         ["NoExecute", "NoSchedule", "PreferNoSchedule", "Exists", "Equal", "Lt", "Gt"];
@@ -207,12 +207,12 @@ fn word_of(text: &str) -> JsValue {
 }
 
 thread_local! {
-    /// The words that were said already, as JavaScript has them: to make a text takes longer than
-    /// the rest of an answer.
+    /// The words used so far, as JavaScript texts: making one takes longer than the rest of an
+    /// answer.
     static WORDS: RefCell<Vec<(&'static str, JsValue)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A text that is said again and again.
+/// A text that is used again and again, made once.
 fn word(word: &'static str) -> JsValue {
     WORDS.with_borrow_mut(|words| {
         if let Some((_, known)) = words.iter().find(|(text, _)| core::ptr::eq(*text, word)) {
@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_those_of_the_types() {
+    fn names_equal_those_of_the_types() {
         let name = |text: &str| format!("\"{text}\"");
         use Consequence as C;
         for value in [
