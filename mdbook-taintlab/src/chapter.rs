@@ -1,4 +1,4 @@
-//! One chapter: its fences, and the values in its text.
+//! One chapter: its fences, and the placeholders in its text.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,9 +15,9 @@ use crate::library::Library;
 use crate::run::Run;
 use crate::tables::{Demos, table};
 
-/// What stands for a value of a run.
+/// The beginning of a placeholder for a value of a run.
 const VALUE: &str = "{{taintlab ";
-/// What stands for a table.
+/// The beginning of a placeholder for a table.
 const TABLE: &str = "{{taintlab-table ";
 
 /// The work on one chapter.
@@ -25,11 +25,11 @@ pub(crate) struct Chapter<'a> {
     library: &'a mut Library,
     demos: &'a Demos,
     path: &'a Path,
-    /// Where the playground is, relative to the first page of the book or absolute.
+    /// The address of the playground, relative to the first page of the book or absolute.
     playground: &'a str,
-    /// As errors name it.
+    /// The name of the chapter's file in errors.
     file: String,
-    /// The scenarios that fences of this chapter hold, by name.
+    /// The scenarios in fences of this chapter, by name.
     own: BTreeMap<String, Rc<Run>>,
     problems: Vec<String>,
 }
@@ -55,10 +55,10 @@ impl<'a> Chapter<'a> {
         Self { library, demos, path, playground, file, own: BTreeMap::new(), problems: Vec::new() }
     }
 
-    /// The text of the chapter with figures and values.
+    /// The text of the chapter with its fences and placeholders replaced.
     ///
     /// # Errors
-    /// All that is wrong, each with file and line.
+    /// All errors, each with file and line.
     pub(crate) fn process(mut self, text: &str) -> Result<String, Vec<String>> {
         let (blocks, code) = code_of(text);
         let mut changes: Vec<(Range<usize>, String)> = Vec::new();
@@ -144,7 +144,7 @@ impl<'a> Chapter<'a> {
             .map_err(|error| error.to_string())
     }
 
-    /// Where the playground is, seen from this chapter.
+    /// The address of the playground from this chapter.
     fn playground(&self) -> String {
         if self.playground.is_empty() || self.playground.contains("://") {
             return self.playground.into();
@@ -161,7 +161,7 @@ impl<'a> Chapter<'a> {
         let run = match (self.own.get(name), self.library.example(name)) {
             (Some(run), _) => run.clone(),
             (None, Ok(run)) => run,
-            // That of a fence which is wrong, perhaps; what is wrong with it was said.
+            // The name may be that of a wrong fence, which was reported already.
             (None, Err(_)) if !self.problems.is_empty() => return Ok(String::new()),
             (None, Err(error)) => return Err(error),
         };
@@ -173,19 +173,19 @@ impl<'a> Chapter<'a> {
     }
 }
 
-/// A text as it stands in a link.
+/// A text packed for a link.
 fn pack(text: &str) -> String {
     Base64UrlUnpadded::encode_string(&compress_to_vec(text.as_bytes(), 9))
 }
 
-/// What a fence with this info string asks for; `None` if it is of another kind.
+/// The options in the info string of a fence; `None` if the fence is of another kind.
 fn options_of(info: &str) -> Option<Result<DemoOptions, String>> {
     let info = info.trim();
     let (kind, words) = info.split_once(char::is_whitespace).unwrap_or((info, ""));
     (kind == "taintlab").then(|| DemoOptions::parse(words))
 }
 
-/// The code blocks of a text, and where all of its code is, that in lines included.
+/// The code blocks of a text, and the ranges of all of its code, inline code included.
 fn code_of(text: &str) -> (Vec<Block>, Vec<Range<usize>>) {
     let (mut blocks, mut code): (Vec<Block>, Vec<Range<usize>>) = (Vec::new(), Vec::new());
     let mut open: Option<Block> = None;
@@ -213,12 +213,12 @@ fn code_of(text: &str) -> (Vec<Block>, Vec<Range<usize>>) {
     (blocks, code)
 }
 
-/// The line of an offset, counted from 1.
+/// The line of a byte offset, counted from 1.
 fn line_of(text: &str, offset: usize) -> usize {
     text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
 }
 
-/// The text with other texts in the place of parts that do not overlap.
+/// The text with the given ranges, which do not overlap, replaced.
 fn replaced(text: &str, mut changes: Vec<(Range<usize>, String)>) -> String {
     changes.sort_by_key(|(range, _)| range.start);
     let mut result = String::new();
@@ -231,7 +231,7 @@ fn replaced(text: &str, mut changes: Vec<(Range<usize>, String)>) -> String {
     result + text.get(done..).unwrap_or_default()
 }
 
-/// The names of the examples that fences of a text show.
+/// The names of the examples that a text shows in fences.
 pub(crate) fn shown_examples(text: &str) -> Vec<String> {
     let (blocks, _) = code_of(text);
     let fences = blocks.iter().filter_map(|block| options_of(&block.info)?.ok());

@@ -1,14 +1,15 @@
 //! A preprocessor for mdBook 0.5: scenarios in a book, run when the book is built.
 //!
-//! A fence ` ```taintlab scenario=NAME ` (a file of the folder of examples), or one whose content
-//! is a whole scenario, becomes the element `<taint-lab>` with a figure of plain HTML in it that
-//! needs no JavaScript: picture, answer, events and YAML. With the element's script it can be
-//! played. `{{taintlab NAME PATH}}` becomes a value of a run, and `{{taintlab-table NAME}}` a table
-//! about the engine or about all examples. Code, in line or in other fences, is left as it is.
+//! A fence ` ```taintlab scenario=NAME ` (a file in the folder of examples), or a fence that
+//! contains a whole scenario, becomes the element `<taint-lab>`. The element contains a figure of
+//! plain HTML that needs no JavaScript: picture, answer, events and YAML; with the element's script
+//! the figure can be played. `{{taintlab NAME PATH}}` becomes a value of a run, and
+//! `{{taintlab-table NAME}}` a table about the engine or about all examples. Inline code and other
+//! fences stay unchanged.
 //!
-//! What a scenario expects is checked. If it turns out to be false, or if a scenario cannot be read
-//! or run, the book is not built, and the error names the file and the line of the chapter and what
-//! the engine says.
+//! The expectations of scenarios are checked. If one is not met, or if a scenario cannot be read or
+//! run, the book is not built, and the error names the file and the line of the chapter and has the
+//! engine's message.
 //!
 //! In `book.toml`, with the folder of examples relative to it:
 //!
@@ -60,22 +61,22 @@ impl Preprocessor for Taintlab {
     }
 }
 
-/// Where what belongs to a book is.
+/// The folders and addresses that belong to a book.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
     /// The folder of scenario files.
     pub examples: PathBuf,
-    /// The folder of the chapters, as errors name it.
+    /// The folder of the chapters, for the file names in errors.
     pub source: PathBuf,
-    /// The playground, which has the same examples: absolute or relative to the first page of the
-    /// book, with `/` at its end. No demo links to it if this is empty.
+    /// The address of the playground, which has the same examples: absolute or relative to the
+    /// first page of the book, with `/` at its end. If it is empty, no demo links to it.
     pub playground: String,
 }
 
-/// Runs all scenarios of a book and puts demos and values in their places.
+/// Runs all scenarios of a book and replaces its fences and placeholders.
 ///
 /// # Errors
-/// Everything that is wrong in the whole book, each with file, line and what the engine says.
+/// All errors of the whole book, each with file, line and the engine's message.
 pub fn run_book(mut book: Book, places: &Places) -> Result<Book> {
     let mut library = Library::new(&places.examples);
     let mut problems = Vec::new();

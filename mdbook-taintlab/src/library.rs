@@ -1,4 +1,4 @@
-//! The scenarios of a book: those of the folder of examples, and those in the chapters themselves.
+//! The scenarios of a book: files in the folder of examples, and texts in the chapters.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use taintlab_manifest::{Limits, read_scenario, write_scenario};
 
 use crate::run::Run;
 
-/// How many letters may be wrong in a name that was probably meant.
+/// Greatest distance between a wrong name and the name that was probably meant.
 const MEANT: usize = 3;
 
 /// The examples, each read and run at most once.
@@ -19,7 +19,7 @@ pub(crate) struct Library {
 }
 
 impl Library {
-    /// The scenario files of a folder.
+    /// The library of a folder of scenario files.
     pub(crate) fn new(folder: &Path) -> Self {
         Self { folder: folder.into(), runs: BTreeMap::new() }
     }
@@ -27,7 +27,7 @@ impl Library {
     /// The run of an example.
     ///
     /// # Errors
-    /// There is none of that name, it cannot be read or run, or an expectation is not met.
+    /// The example does not exist, it cannot be read or run, or an expectation is not met.
     pub(crate) fn example(&mut self, name: &str) -> Result<Rc<Run>, String> {
         if let Some(known) = self.runs.get(name) {
             return known.clone();
@@ -40,7 +40,7 @@ impl Library {
     /// The runs of all examples, by name.
     ///
     /// # Errors
-    /// As [`example`](Self::example), for the first that is wrong.
+    /// Those of [`example`](Self::example), for the first wrong example.
     pub(crate) fn all(&mut self) -> Result<Vec<Rc<Run>>, String> {
         self.names()?.iter().map(|name| self.example(name)).collect()
     }
@@ -75,12 +75,13 @@ impl Library {
         self.run_text(&text, &format!("examples/{file}"), 1)
     }
 
-    /// Runs a scenario that begins in that line of a file.
+    /// Runs a scenario that begins on the given line of a file.
     ///
     /// # Errors
-    /// It cannot be read or run, or an expectation is not met; a diagnostic for each.
+    /// The scenario cannot be read or run, or an expectation is not met; there is one diagnostic
+    /// for each error.
     pub(crate) fn run_text(&self, text: &str, file: &str, line: usize) -> Result<Run, String> {
-        // So that diagnostics name the lines of the file.
+        // The padding makes diagnostics name the lines of the file.
         let padded = "\n".repeat(line.saturating_sub(1)) + text;
         let mut is_alone = true;
         let mut load = |name: &str| {
@@ -100,8 +101,7 @@ impl Library {
                         }
                     }
                     if problems.is_empty() {
-                        // In a page there are no files beside it, and what was dropped must not
-                        // travel.
+                        // A page has no files beside it, and dropped fields must not travel.
                         let as_written = is_alone && read.dropped.is_empty();
                         let text = if as_written { text.into() } else { write_scenario(scenario) };
                         return Ok(Run::new(scenario.clone(), text, report));

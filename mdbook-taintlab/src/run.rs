@@ -1,4 +1,4 @@
-//! A scenario that has run, and the values that a chapter can name.
+//! A scenario with its run, and the values of the run that a chapter can name.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,45 +11,45 @@ use taintlab_core::simulator::Gap;
 use taintlab_core::time::{Span, Timestamp};
 use taintlab_manifest::demo::{Row, outcome, rounded, rows, terms};
 
-/// More paths than these are not listed.
+/// Paths listed in an error at most.
 const MOST_LISTED: usize = 30;
 
-/// A scenario that has run, with all expectations met.
+/// A scenario with its run, in which all expectations were met.
 #[derive(Debug)]
 pub(crate) struct Run {
     /// The scenario.
     pub(crate) scenario: Scenario,
-    /// Its text, as it was written.
+    /// The text of the scenario: as in its file, unless it must be written anew to stand alone.
     pub(crate) text: String,
-    /// What came of it.
+    /// The result of the run.
     pub(crate) report: ScenarioRun,
-    /// What happened, for readers.
+    /// The events of the run, for readers.
     pub(crate) rows: Vec<Row>,
     values: Values,
 }
 
 /// Values by path:
 ///
-/// - `outcome`: how the run ended, in a sentence; `ended.at`; `evictions`: how many there were;
-///   `evicted.at`: the first;
+/// - `outcome`: the end of the run, in a sentence; `ended.at`: its time; `evictions`: their number;
+///   `evicted.at`: the time of the first one;
 /// - `events.N.at`, `events.N.text`: row N of the table of events, counted from 1;
-/// - `pod.NAMESPACE/NAME.` with `evicted.at` and `gone.at`, the first time of each,
-///   `evicted.last.at`, `evictions`, `budget.total` and `budget.N`, the terms of its time budget
-///   from 1;
+/// - `pod.NAMESPACE/NAME.` with `evicted.at` and `gone.at` (the first time of each),
+///   `evicted.last.at`, `evictions`, `budget.total` and `budget.N` (the terms of its time budget,
+///   from 1);
 /// - `node.NAME.` with `unreachable.at`, `unknown.at`, `tainted.at`, `untainted.at` and
-///   `deleted.at`, the first time of each; taints are `NoExecute`;
-/// - `zone.NAME.STATE.at`: when the zone came into that state from another than `Initial`; the name
-///   of nodes without a zone is `none`;
+///   `deleted.at` (the first time of each); the taints are `NoExecute`;
+/// - `zone.NAME.STATE.at`: the time at which the zone entered that state from a state other than
+///   `Initial`; nodes without a zone are in the zone `none`;
 /// - `workload.KIND/NAMESPACE/NAME.` with `longestBelow`, `longestAtZero` and `replicaTimeLost`:
-///   how long replicas were missing.
+///   durations in which replicas were missing.
 ///
-/// A time is written as Kubernetes does, `5m50s`; with `.seconds` behind, as a number: `350`. It is
-/// the nearest millisecond.
+/// Times are rounded to the nearest millisecond and written as Kubernetes does, `5m50s`; with
+/// `.seconds` appended, as a number: `350`.
 #[derive(Debug, Default)]
 struct Values(BTreeMap<String, String>);
 
 impl Values {
-    /// The first of a kind stays.
+    /// Sets a value, unless the path has one: the first value stays.
     fn put(&mut self, path: String, value: impl ToString) {
         self.0.entry(path).or_insert_with(|| value.to_string());
     }
@@ -66,7 +66,7 @@ impl Values {
 }
 
 impl Run {
-    /// A scenario with what came of it.
+    /// A scenario with the result of its run.
     pub(crate) fn new(scenario: Scenario, text: String, report: ScenarioRun) -> Self {
         let rows = rows(&scenario, &report);
         let mut run = Self { scenario, text, report, rows, values: Values::default() };
@@ -77,7 +77,7 @@ impl Run {
     /// The value at a path.
     ///
     /// # Errors
-    /// There is none; names those that there are.
+    /// The path has no value; the message lists paths that have one.
     pub(crate) fn value(&self, path: &str) -> Result<&str, String> {
         if let Some(value) = self.values.0.get(path) {
             return Ok(value);
@@ -158,7 +158,7 @@ impl Run {
     }
 }
 
-/// The path of the moment that an event is, if it has one.
+/// The path of an event's time, if it has one.
 fn moment_of(event: &EventKind) -> Option<String> {
     if let EventKind::PodDeleted { pod, .. } = event {
         return Some(format!("pod.{pod}.gone.at"));
@@ -175,7 +175,7 @@ fn moment_of(event: &EventKind) -> Option<String> {
     if let EventKind::NodeDeleted { node } = event {
         return Some(format!("node.{node}.deleted.at"));
     }
-    // Every zone goes from `Initial` to its first state at the beginning.
+    // Every zone leaves `Initial` for its first state at the beginning.
     if let EventKind::ZoneStateChanged { zone, from: Some(from), to: Some(to), .. } = event
         && *from != ZoneState::Initial
     {

@@ -12,15 +12,15 @@ use taintlab_manifest::demo::escape;
 use crate::chapter::shown_examples;
 use crate::library::Library;
 
-/// In which chapters examples are shown.
+/// The chapters that show examples.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Demos {
-    /// By the name of the example: the chapter's path and name. The first one counts.
+    /// Path and name of the first chapter that shows an example, by the example's name.
     chapters: BTreeMap<String, (String, String)>,
 }
 
 impl Demos {
-    /// Notes what a chapter shows.
+    /// Notes the examples that a chapter shows.
     pub(crate) fn add(&mut self, chapter: &book::Chapter) {
         let Some(path) = &chapter.source_path else { return };
         for name in shown_examples(&chapter.content) {
@@ -30,7 +30,7 @@ impl Demos {
     }
 }
 
-/// The table of that name, for a chapter at a path.
+/// The table of that name, for the chapter at `path`.
 ///
 /// # Errors
 /// There is no such table, or an example is wrong.
@@ -52,12 +52,12 @@ pub(crate) fn table(
     }
 }
 
-/// A cell of a table.
+/// Escapes the text of a cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
-/// Every kind of Event that the examples record, with a message of each.
+/// All kinds of Events that the examples record, each with an example of its message.
 fn events(library: &mut Library) -> Result<String, String> {
     let mut kinds = BTreeMap::new();
     for run in library.all()? {
@@ -80,7 +80,7 @@ fn events(library: &mut Library) -> Result<String, String> {
 fn flags() -> String {
     let of = |release| NodeLifecycleConfig::of(release).flags(release).collect::<Vec<_>>();
     let all: Vec<_> = KubernetesRelease::all().map(|release| (release, of(release))).collect();
-    // Releases with the same flags and defaults are one column.
+    // Consecutive releases with the same flags and defaults share a column.
     let groups: Vec<_> = all.chunk_by(|(_, a), (_, b)| a == b).collect();
     let mut names: Vec<&str> = Vec::new();
     let (mut head, mut rule) = (String::from("| flag |"), String::from("|---|"));
@@ -110,7 +110,7 @@ fn flags() -> String {
     table
 }
 
-/// Every rule that is another one from a release on, and how that is known.
+/// All rules that change with a release, and how each change is known.
 fn releases() -> String {
     let mut text = String::new();
     for (subject, changes) in Change::all() {
@@ -123,7 +123,7 @@ fn releases() -> String {
     text
 }
 
-/// The threads that examples answer, by repository and number.
+/// The threads that examples answer, sorted by repository and number.
 fn threads(library: &mut Library, demos: &Demos, path: &Path) -> Result<String, String> {
     let mut lines = BTreeSet::new();
     for run in library.all()? {
