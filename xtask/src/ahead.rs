@@ -1,4 +1,4 @@
-//! Tasks that are begun before their turn, beside others.
+//! Tasks that start before their turn and run beside others.
 
 use std::env;
 use std::fs::{self, File};
@@ -11,15 +11,15 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use crate::workspace::Workspace;
 
-/// A task that runs in a process of its own. What it prints is kept until it is asked for.
+/// A task that runs in a process of its own. Its output is kept until somebody waits for it.
 pub(crate) struct Ahead {
     run: JoinHandle<Result<()>>,
     log: PathBuf,
 }
 
 impl Ahead {
-    /// Begins `cargo xtask TASK` for each of the tasks, one after the other. If one fails,
-    /// [`finish`](Self::finish) says so, and those after it are not run.
+    /// Begins `cargo xtask TASK` for each of the tasks, one after the other. If one fails, its
+    /// [`finish`](Self::finish) reports it, and those after it do not run.
     pub(crate) fn start<const N: usize>(
         workspace: &Workspace,
         tasks: [&'static str; N],
@@ -35,7 +35,7 @@ impl Ahead {
                     bail!("`cargo xtask {task}` was not run: the task before it failed");
                 }
                 run(task, command?)?;
-                // Nobody waits for the last one.
+                // Nobody waits for the last task.
                 let _ = done.send(());
                 Ok(())
             });
@@ -43,10 +43,10 @@ impl Ahead {
         })
     }
 
-    /// Waits for the task, and prints what it printed.
+    /// Waits for the task, and prints its output.
     ///
     /// # Errors
-    /// When it could not be started or failed, or one before it.
+    /// The task, or one before it, could not be started or failed.
     pub(crate) fn finish(self) -> Result<()> {
         let result = self.run.join().map_err(|_| anyhow!("waiting for a task panicked"));
         print!("{}", fs::read_to_string(&self.log).unwrap_or_default());

@@ -1,4 +1,4 @@
-//! `bench`: the benchmarks, and a table that sets them beside Kubernetes' own Go code.
+//! `bench`: the benchmarks, and a table that compares them with Kubernetes' own Go code.
 
 use anyhow::Result;
 
@@ -9,7 +9,7 @@ use crate::workspace::{self, Workspace};
 /// Runs the benchmarks of the tests crate.
 ///
 /// # Errors
-/// When they do not build or fail.
+/// The benchmarks do not build, or fail.
 pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<()> {
     workspace::run(
         workspace.cargo().args(["bench", "--package", "taintlab-tests", "--"]).args(args),
@@ -21,10 +21,10 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<()> {
     )
 }
 
-/// Measures the npm package as it is installed.
+/// Measures the npm package in the form in which it is installed.
 ///
 /// # Errors
-/// When it is not built, or one of the programs that are measured fails.
+/// The package is not built, or a measured program fails.
 pub(crate) fn package(workspace: &Workspace) -> Result<()> {
     for program in ["npm/tests/bench.mjs", "npm/tests/report.bench.mjs"] {
         let mut command = workspace.command("node");
@@ -34,10 +34,10 @@ pub(crate) fn package(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Measures how long the page takes on a slow line, and how it bears a large cluster.
+/// Measures how long the page takes to load on a slow line, and how it copes with a large cluster.
 ///
 /// # Errors
-/// When it is not built, or there is no Chromium.
+/// The page is not built, or there is no Chromium.
 pub(crate) fn page(workspace: &Workspace) -> Result<()> {
     let chromium = setup::debian_program(workspace, &setup::CHROMIUM)?;
     for program in ["tests/e2e/load.bench.mjs", "tests/e2e/large.bench.mjs"] {

@@ -28,20 +28,20 @@ pub(crate) struct DocsOptions {
     open: bool,
 }
 
-/// Builds the book, and serves it until the user stops it, built anew on every change.
+/// Builds the book, and serves it until the user stops it, with a new build on every change.
 ///
 /// # Errors
-/// When mdBook is missing and cannot be installed, when a scenario in the book is wrong, or when
-/// the port is taken.
+/// mdBook is missing and cannot be installed, a scenario in the book is wrong, or the port is
+/// taken.
 pub(crate) fn docs(workspace: &mut Workspace, options: &DocsOptions) -> Result<()> {
     if !options.no_serve {
         check_port(options.port)?;
     }
     prepare(workspace)?;
-    // mdBook runs it by cargo without a word; here one sees it being built.
+    // mdBook has cargo run it silently; building it here shows the progress.
     workspace::run(workspace.cargo().args(["build", "--package", "mdbook-taintlab"]))?;
     let book = workspace.target_dir().join("book");
-    // Always: while it serves, mdBook goes on after an error in the book.
+    // Built even before serving, since mdBook goes on serving after an error in the book.
     workspace::run(&mut mdbook(workspace, "build", &book))?;
     if options.no_serve {
         println!("The book is in {}.", book.display());
@@ -55,10 +55,10 @@ pub(crate) fn docs(workspace: &mut Workspace, options: &DocsOptions) -> Result<(
     workspace::run(&mut command)
 }
 
-/// The element `<taint-lab>`, which mdBook copies into the book; it is written by [`docs`].
+/// The element `<taint-lab>`, which mdBook copies into the book; [`docs`] writes it.
 const SCRIPT: &str = "taint-lab.js";
 
-/// Installs what building the book needs, and builds the script of its demos.
+/// Installs what the book's build needs, and builds the script of its demos.
 fn prepare(workspace: &mut Workspace) -> Result<()> {
     setup::book_tools(workspace)?;
     setup::npm_packages(workspace)?;
@@ -68,7 +68,7 @@ fn prepare(workspace: &mut Workspace) -> Result<()> {
 /// Builds the book into a folder.
 ///
 /// # Errors
-/// As [`docs`].
+/// Those of [`docs`], except for the port.
 pub(crate) fn build(workspace: &mut Workspace, to: &Path) -> Result<()> {
     prepare(workspace)?;
     workspace::run(&mut mdbook(workspace, "build", to))

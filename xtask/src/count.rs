@@ -1,8 +1,8 @@
-//! How many tests ran, read from what the test programs print.
+//! Counts of tests, read from the output of the test programs.
 
 use std::ops::AddAssign;
 
-/// Tests that passed and that failed.
+/// Numbers of passed and failed tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TestCount {
     /// Tests that passed.
@@ -26,7 +26,7 @@ pub(crate) struct Counter {
 }
 
 impl Counter {
-    /// Reads one line; anything but a summary leaves the count as it is.
+    /// Reads one line; only a summary changes the count.
     pub(crate) fn read_line(&mut self, line: &str) {
         let line = line.trim();
         if let Some(summary) = line.strip_prefix("test result: ") {
@@ -38,7 +38,8 @@ impl Counter {
     }
 }
 
-/// `ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s`
+/// Reads a summary of cargo:
+/// `ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s`.
 fn cargo_summary(summary: &str) -> TestCount {
     let (_, counts) = summary.split_once(". ").unwrap_or_default();
     let number = |unit: &str| {
@@ -50,14 +51,14 @@ fn cargo_summary(summary: &str) -> TestCount {
     TestCount { passed: number("passed"), failed: number("failed") }
 }
 
-/// `pass 3`, `fail 0` or `cancelled 0`; Node prints each on a line of its own.
+/// Reads `pass 3`, `fail 0` or `cancelled 0`; Node prints each on a line of its own.
 fn node_summary(summary: &str) -> TestCount {
     let mut count = TestCount::default();
     if let Some((unit, number)) = summary.split_once(' ') {
         let number = number.parse().unwrap_or_default();
         match unit {
             "pass" => count.passed = number,
-            // A cancelled test never gave its answer.
+            // A cancelled test gave no result.
             "fail" | "cancelled" => count.failed = number,
             _ => {}
         }

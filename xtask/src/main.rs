@@ -1,7 +1,7 @@
 //! Every task of the project: `cargo xtask <task>`.
 //!
-//! A task installs what it needs, pinned and once ([`setup`]), shows each command it runs, and
-//! says plainly what to install by hand where it cannot. The tasks hold no rule of Kubernetes.
+//! A task installs what it needs, pinned and once ([`setup`]), shows each command that it runs, and
+//! says plainly what to install by hand if it cannot do so. The tasks hold no rule of Kubernetes.
 
 mod ahead;
 mod bench;

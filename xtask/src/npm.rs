@@ -13,7 +13,7 @@ use crate::workspace::{self, Workspace};
 
 /// The crate.
 const CRATE: &str = "taintlab-npm";
-/// What is in the package as it is: package.json, README, the command.
+/// Files that the package contains unchanged: package.json, README, the command.
 const SOURCE: &str = "npm/package";
 /// Files of the repository that go into the package, and their place there.
 const COPIED: [(&str, &str); 7] = [
@@ -25,20 +25,19 @@ const COPIED: [(&str, &str); 7] = [
     ("npm/embed/frame.html", "dist/frame.html"),
     ("npm/embed/frame.js", "dist/frame.js"),
 ];
-/// One of the two builds.
+/// One of the two builds of the package.
 struct Build {
     /// Its folder in the package.
     folder: &'static str,
-    /// The name by which it is imported.
+    /// The name under which users import it.
     entry: &'static str,
     /// The features of the crate.
     features: &'static str,
-    /// What rustc aims at: `opt-level` of the cargo profile. Not a profile of its own, for which
-    /// all macros would be compiled again.
+    /// `opt-level` of the cargo profile. A profile of its own would compile all macros again.
     opt_level: &'static str,
-    /// Crates for which it is another one.
+    /// Crates with another `opt-level`.
     faster: &'static [(&'static str, &'static str)],
-    /// What wasm-opt does.
+    /// Arguments of wasm-opt.
     optimise: &'static [&'static str],
 }
 
@@ -48,8 +47,8 @@ const BUILDS: [Build; 2] = [
         entry: "taintlab",
         features: "simulator,yaml",
         opt_level: "\"z\"",
-        // What reads objects is built a little faster, as in the page; all of it for speed would be
-        // a ninth more bytes for a seventh less time to load 150,000 pods.
+        // Crates that read objects are built a little faster, as in the page. Building everything
+        // for speed would cost a ninth more bytes for a seventh less time to load 150,000 pods.
         faster: &[
             ("taintlab-manifest", "\"s\""),
             ("serde_json", "3"),
@@ -57,20 +56,20 @@ const BUILDS: [Build; 2] = [
             ("hashbrown", "3"),
             ("memchr", "3"),
         ],
-        // index.html asks for the same. Not `-Oz`, which takes twice the time for a wasm that is 2 %
-        // smaller as it is and 2 % larger once it is compressed.
+        // index.html uses the same. `-Oz` takes twice the time for a wasm that is 2 % smaller as it
+        // is, and 2 % larger once compressed.
         optimise: &["-O1", "--shrink-level=1", "--reorder-functions"],
     },
-    // Not "z", at which a question takes a quarter more time, for a hundredth fewer bytes. Not for
-    // speed alone: all of the engine would be compiled for half a minute more, of which a twentieth
-    // is in here.
+    // With "z" a question takes a quarter more time, for a hundredth fewer bytes. Optimising for
+    // speed alone would compile all of the engine for half a minute more, though only a twentieth
+    // of it is in this build.
     Build {
         folder: "dist/lite",
         entry: "taintlab/lite",
         features: "",
         opt_level: "\"s\"",
         faster: &[],
-        // Of so little it is smaller in both ways.
+        // For so small a module, `-Oz` is smaller both raw and compressed.
         optimise: &["-Oz"],
     },
 ];
@@ -80,15 +79,15 @@ pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
     workspace.target_dir().join("npm/taintlab")
 }
 
-/// The tarball, which is what is published and what the tests install.
+/// The tarball, which is published, and which the tests install.
 pub(crate) fn tarball(workspace: &Workspace) -> PathBuf {
     workspace.target_dir().join("npm/taintlab.tgz")
 }
 
-/// Installs what building the package needs and builds it.
+/// Installs what the package's build needs, and builds it.
 ///
 /// # Errors
-/// As [`build`], and when something is missing and cannot be installed.
+/// Those of [`build`], or something is missing and cannot be installed.
 pub(crate) fn set_up_and_build(workspace: &mut Workspace) -> Result<()> {
     setup::rust_targets(workspace, &[(pins::WASM_TARGET, "the npm package")])?;
     setup::npm_packages(workspace)?;
@@ -100,7 +99,7 @@ pub(crate) fn set_up_and_build(workspace: &mut Workspace) -> Result<()> {
 /// Builds the package and packs it.
 ///
 /// # Errors
-/// When a tool fails, or the version in package.json is not that of the crates.
+/// A tool fails, or the version in package.json is not the crates'.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     let package = folder(workspace);
     if package.exists() {
@@ -121,10 +120,11 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     pack(workspace, &package)
 }
 
-/// The element `<taint-lab>`, in TypeScript.
+/// The folder of the element `<taint-lab>`, in TypeScript.
 const EMBED: &str = "npm/embed";
 
-/// The element `<taint-lab>`: a module for bundlers, one file for pages without, and declarations.
+/// Builds the element `<taint-lab>`: a module for bundlers, one file for pages without a bundler,
+/// and declarations.
 fn embed(workspace: &Workspace, dist: &Path) -> Result<()> {
     let bundle = ["--bundle", "--loader:.css=text", "--minify-identifiers"];
     let module = workspace.path(EMBED).join("index.ts");
@@ -134,30 +134,30 @@ fn embed(workspace: &Workspace, dist: &Path) -> Result<()> {
     let mut tsc = workspace.command("tsc");
     tsc.arg("--project").arg(workspace.path(EMBED)).arg("--outDir").arg(dist.join("embed"));
     workspace::run(&mut tsc)?;
-    // That of the one file declares nothing.
+    // The declarations of the one file are empty.
     fs::remove_file(dist.join("embed/script.d.ts"))?;
     let react = workspace.path(EMBED).join("react.d.ts");
     fs::copy(react, dist.join("embed/react.d.ts")).context("cannot copy `react.d.ts`")?;
     Ok(())
 }
 
-/// The element as one file for a `<script>` tag.
+/// Builds the element as one file for a `<script>` tag.
 ///
 /// # Errors
-/// When esbuild fails.
+/// esbuild fails.
 pub(crate) fn element_script(workspace: &Workspace, to: &Path) -> Result<()> {
     let args = ["--bundle", "--loader:.css=text", "--minify-identifiers", "--format=iife"];
     minify(workspace, &workspace.path(EMBED).join("script.ts"), to, &args)
 }
 
-/// What the crate has in JavaScript, beside the code that wasm-bindgen writes.
+/// The crate's own JavaScript, beside the code that wasm-bindgen writes.
 const BOUNDARY: &str = "npm/src/boundary.js";
-/// Its modules, one for each environment; what is written into them stands behind an `@`.
+/// The package's modules, one for each environment; marks with `@` are filled in.
 const ENTRIES: &str = "npm/entries";
-/// So that the boundary can put the stack back; see there.
+/// Lets the boundary restore the stack; see there.
 const STACK_POINTER: &str = "link-arg=--export=__stack_pointer";
 
-/// One build: the wasm, the code around it, and the declarations.
+/// Makes one build: the wasm, the code around it, and the declarations.
 fn build_one(workspace: &Workspace, to: &Path, build: &Build) -> Result<()> {
     let mut cargo = workspace.cargo();
     cargo.args(["rustc", "--package", CRATE, "--lib", "--crate-type", "cdylib"]);
@@ -179,8 +179,7 @@ fn build_one(workspace: &Workspace, to: &Path, build: &Build) -> Result<()> {
     if work.exists() {
         fs::remove_dir_all(&work)?;
     }
-    // The second one for its declarations, which are those without a function that loads the
-    // module.
+    // The second target is for its declarations, which lack the function that loads the module.
     for target in ["web", "nodejs"] {
         let mut bindgen = workspace.command(pins::WASM_BINDGEN.program);
         bindgen.arg(&wasm).args(["--target", target, "--out-name", "taintlab"]);
@@ -190,7 +189,7 @@ fn build_one(workspace: &Workspace, to: &Path, build: &Build) -> Result<()> {
         workspace::run(bindgen.arg("--out-dir").arg(work.join(target)))?;
     }
     fs::create_dir_all(to)?;
-    // The same for every environment: only the code around it differs.
+    // All environments share the wasm; only the code around it differs.
     let built = work.join("web/taintlab_bg.wasm");
     let mut optimise = workspace.command("wasm-opt");
     optimise.args(build.optimise).args(pins::WASM_FEATURES).arg(&built);
@@ -202,7 +201,7 @@ fn build_one(workspace: &Workspace, to: &Path, build: &Build) -> Result<()> {
     write_entries(workspace, &work, to, &exports, build.entry)
 }
 
-/// What a module of wasm-bindgen exports.
+/// The exports of a module of wasm-bindgen.
 #[derive(Debug, Default, PartialEq)]
 struct Exports {
     functions: Vec<String>,
@@ -222,7 +221,8 @@ impl Exports {
             let name = rest.split(|c: char| !(c.is_alphanumeric() || c == '_')).next();
             list.extend(name.map(str::to_owned));
         }
-        // What loads the module, which only the manual entries pass on, and what it calls itself.
+        // Only the manual entries export the function that loads the module; the module calls
+        // `start` itself.
         exports.functions.retain(|name| name != "initSync" && name != "start");
         exports
     }
@@ -231,7 +231,7 @@ impl Exports {
         self.classes.iter().chain(&self.functions).map(String::as_str)
     }
 
-    /// Each export with the boundary around it.
+    /// Exports that wrap each function and class with the boundary.
     fn guarded(&self) -> String {
         let mut text = String::new();
         for name in &self.classes {
@@ -250,7 +250,7 @@ impl Exports {
     }
 }
 
-/// One module for each environment; see `exports` in package.json.
+/// Writes one module for each environment; see `exports` in package.json.
 fn write_entries(
     workspace: &Workspace,
     work: &Path,
@@ -289,7 +289,7 @@ fn write_entries(
     let node_cjs = ["--bundle", "--platform=node", "--format=cjs"];
     minify(workspace, &node, &to.join("node.cjs"), &node_cjs)?;
     fs::remove_file(&node)?;
-    // The wasm as a text inside the module: for where files cannot be loaded.
+    // The wasm as a text inside the module, for environments that cannot load files.
     let inline = to.join("inline.work.js");
     minify(workspace, &inline, &to.join("inline.js"), &esm)?;
     minify(workspace, &inline, &to.join("inline.cjs"), &cjs)?;
@@ -301,7 +301,7 @@ fn write_entries(
     }
     fs::write(to.join("manual.cjs"), manual)?;
     for (from, file) in [("nodejs", "taintlab"), ("web", "manual")] {
-        // What `reset` is made of is declared there, and exported nowhere.
+        // This helper of `reset` is declared and exported nowhere.
         let declarations = fs::read_to_string(work.join(from).join("taintlab.d.ts"))?
             .replace("declare function __wbg_reset_state(): void;\n\n", "");
         let declarations = with_effects(&declarations);
@@ -312,12 +312,12 @@ fn write_entries(
     Ok(())
 }
 
-/// Types with effects of taints in them, and their type parameter.
+/// Types that contain effects of taints, and their type parameter.
 const WITH_EFFECTS: [&str; 4] = ["TaintInput", "TolerationInput", "NodeInput", "PodInput"];
 const EFFECT: &str = "<Effect extends string = TaintEffect>";
 
-/// Declarations with the type parameter `Effect`, which neither wasm-bindgen nor tsify can write. By
-/// it TypeScript refuses a misspelt effect and takes what is only known to be a text.
+/// Adds the type parameter `Effect` to declarations, which neither wasm-bindgen nor tsify can
+/// write. With it TypeScript refuses a misspelt effect and accepts values known only as texts.
 fn with_effects(declarations: &str) -> String {
     let add = |line: String, name: &&str| line.replace(name, &format!("{name}<Effect>"));
     let with_effect = |line: &str| {
@@ -336,8 +336,8 @@ fn with_effects(declarations: &str) -> String {
     declarations.lines().map(|line| with_effect(line) + "\n").collect()
 }
 
-/// The code of wasm-bindgen, in which what serde-wasm-bindgen makes gets fields by `own` of the
-/// boundary: an assignment would run setters of `Object.prototype`, and drop `__proto__`.
+/// Rewrites the code of wasm-bindgen so that serde-wasm-bindgen's objects get their fields by `own`
+/// of the boundary: an assignment would run setters of `Object.prototype`, and drop `__proto__`.
 fn with_own_fields(generated: &str) -> String {
     let imported = "import { own } from \"./boundary.js\";\n".to_owned();
     ["arg1", "arg1 >>> 0"].iter().fold(imported + generated, |code, key| {
@@ -345,7 +345,7 @@ fn with_own_fields(generated: &str) -> String {
     })
 }
 
-/// Takes comments and blanks out, or makes one file of several; names stay.
+/// Removes comments and blanks, or bundles several files into one; names stay.
 fn minify(workspace: &Workspace, from: &Path, to: &Path, args: &[&str]) -> Result<()> {
     let mut command = workspace.command("esbuild");
     command.arg(from).args(["--minify-whitespace", "--minify-syntax", "--log-level=warning"]);
@@ -354,7 +354,7 @@ fn minify(workspace: &Workspace, from: &Path, to: &Path, args: &[&str]) -> Resul
     workspace::run(&mut command)
 }
 
-/// `npm pack`, under a name without the version.
+/// Runs `npm pack`; the tarball's name has no version.
 fn pack(workspace: &Workspace, package: &Path) -> Result<()> {
     let folder = package.parent().context("the package has no folder")?;
     let mut npm: Command = workspace.command("npm");
@@ -369,7 +369,7 @@ fn pack(workspace: &Workspace, package: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The package has the version of the crates.
+/// Checks that the package has the version of the crates.
 fn check_version(package: &Path) -> Result<()> {
     let manifest = fs::read_to_string(package.join("package.json"))?;
     let manifest: Value = serde_json::from_str(&manifest).context("package.json is no JSON")?;
@@ -380,10 +380,10 @@ fn check_version(package: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Copies a folder with all that is in it.
+/// Copies a folder with its whole content.
 ///
 /// # Errors
-/// When a file cannot be read or written.
+/// A file cannot be read or written.
 pub(crate) fn copy_all(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
     let entries =
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_what_a_module_exports() {
+    fn finds_the_exports_of_a_module() {
         let module = "export class Simulator {\nexport function parseTaint(text) {\n\
             function hidden() {\nexport function initSync(module) {\nexport function start() {\n";
         let Exports { functions, classes } = Exports::of(module);

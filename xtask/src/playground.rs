@@ -19,11 +19,11 @@ use crate::workspace::{self, Workspace};
 /// The folder of the release build.
 pub(crate) const DIST: &str = "dist";
 
-/// Where `index.html` says how large the engine is.
+/// The attribute in `index.html` for the size of the engine.
 const NO_SIZE: &str = "data-bytes=\"0\"";
-/// What the policy of the page says of scripts before they are known.
+/// The part of the page's policy about scripts, before their digests are known.
 const ANY_SCRIPT: &str = "script-src 'self' 'unsafe-inline'";
-/// The service worker, and where it says which files there are.
+/// The service worker, and its line that lists the files.
 const SERVICE_WORKER: &str = "sw.js";
 const NO_FILES: &str = "const FILES = {};";
 
@@ -44,7 +44,8 @@ pub(crate) struct ServeOptions {
 /// Serves the playground until the user stops it.
 ///
 /// # Errors
-/// When something is missing and cannot be installed, or Trunk fails, as when the port is taken.
+/// Something is missing and cannot be installed, or Trunk fails, for example because the port is
+/// taken.
 pub(crate) fn serve(workspace: &mut Workspace, options: &ServeOptions) -> Result<()> {
     check_port(options.port)?;
     set_up(workspace)?;
@@ -52,7 +53,7 @@ pub(crate) fn serve(workspace: &mut Workspace, options: &ServeOptions) -> Result
     println!("The playground will be at http://127.0.0.1:{port}/ once it is built; Ctrl-C stops.");
     let mut command = trunk(workspace, "serve");
     command.args(["--address", "127.0.0.1", "--port", &port]);
-    // Apart from dist/, which is the release build's.
+    // `dist/` belongs to the release build.
     command.arg("--dist").arg(workspace.target_dir().join("playground"));
     if options.open {
         command.arg("--open");
@@ -63,10 +64,10 @@ pub(crate) fn serve(workspace: &mut Workspace, options: &ServeOptions) -> Result
     workspace::run(&mut command)
 }
 
-/// Says in time that a port is taken: before minutes of building, where Trunk would ask after.
+/// Checks that a port is free before minutes of building; Trunk would check it after them.
 ///
 /// # Errors
-/// When it is.
+/// The port is taken.
 pub(crate) fn check_port(port: u16) -> Result<()> {
     drop(TcpListener::bind((Ipv4Addr::LOCALHOST, port)).with_context(|| {
         format!(
@@ -76,10 +77,10 @@ pub(crate) fn check_port(port: u16) -> Result<()> {
     Ok(())
 }
 
-/// Installs what building the playground needs and builds the release.
+/// Installs what the playground's build needs, and builds the release.
 ///
 /// # Errors
-/// As [`set_up`] and [`build`].
+/// Those of [`set_up`] and [`build`].
 pub(crate) fn set_up_and_build(workspace: &mut Workspace) -> Result<()> {
     set_up(workspace)?;
     build(workspace)
@@ -88,7 +89,7 @@ pub(crate) fn set_up_and_build(workspace: &mut Workspace) -> Result<()> {
 /// Builds the release into [`DIST`]; it works under any path.
 ///
 /// # Errors
-/// When Trunk fails, or what it made is not as expected.
+/// Trunk fails, or its output is not as expected.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     let mut command = trunk(workspace, "build");
     command.args(["--release", "--public-url", "./", "--dist", DIST]);
@@ -96,8 +97,8 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     complete(&workspace.path(DIST))
 }
 
-/// Puts into the page what only the finished build knows: the size of its engine, the digests of its
-/// scripts, and the files that its service worker keeps.
+/// Completes the page with facts of the finished build: the size of the engine, the digests of the
+/// scripts, and the files that the service worker keeps.
 fn complete(dist: &Path) -> Result<()> {
     let (mut files, mut size) = (BTreeMap::new(), None);
     for file in fs::read_dir(dist)? {
@@ -124,14 +125,14 @@ fn complete(dist: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The text of a file with something else in the place of `what`, which it must have.
+/// The text of a file with `by` in place of `what`, which it must contain.
 fn replaced(path: &Path, what: &str, by: &str) -> Result<String> {
     let text = fs::read_to_string(path)?;
     ensure!(text.contains(what), "{} has no `{what}`", path.display());
     Ok(text.replace(what, by))
 }
 
-/// The page with the digests of its scripts in its policy: no other text runs as a script.
+/// Adds the digests of the page's scripts to its policy, so that no other text runs as a script.
 fn allow_scripts(page: &str) -> Result<String> {
     let scripts = page.split("<script").skip(1).filter_map(|rest| {
         let (_, rest) = rest.split_once('>')?;
@@ -143,15 +144,15 @@ fn allow_scripts(page: &str) -> Result<String> {
     Ok(page.replace(ANY_SCRIPT, &format!("script-src 'self' {}", digests.join(" "))))
 }
 
-/// The SHA-256 of these bytes in Base64, as policies and the service worker have it.
+/// The SHA-256 of the bytes in Base64, as policies and the service worker need it.
 fn digest(bytes: &[u8]) -> String {
     Base64::encode_string(&Sha256::digest(bytes))
 }
 
-/// Installs what building the playground needs.
+/// Installs what the playground's build needs.
 ///
 /// # Errors
-/// When something is missing and cannot be installed.
+/// Something is missing and cannot be installed.
 pub(crate) fn set_up(workspace: &mut Workspace) -> Result<()> {
     setup::rust_targets(workspace, &[(pins::WASM_TARGET, "the playground")])?;
     setup::npm_packages(workspace)?;
@@ -162,9 +163,9 @@ pub(crate) fn set_up(workspace: &mut Workspace) -> Result<()> {
 fn trunk(workspace: &Workspace, task: &str) -> Command {
     let mut command = workspace.command("trunk");
     command.args([task, "--offline"]).env("TRUNK_SKIP_VERSION_CHECK", "true");
-    // Its errors say enough; the backtrace of Trunk itself would push them out of sight.
+    // Trunk's errors say enough; its backtrace would push them out of sight.
     command.env_remove("RUST_BACKTRACE");
-    // Trunk takes only `true` and `false` for it, where the convention is any value.
+    // Trunk accepts only `true` and `false` here, where the convention is any value.
     if env::var_os("NO_COLOR").is_some() {
         command.env("NO_COLOR", "true");
     }

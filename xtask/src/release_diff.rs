@@ -1,4 +1,5 @@
-//! `release-diff`: what is bound to one release of Kubernetes, so that the next one can be added.
+//! `release-diff`: everything bound to one release of Kubernetes, as a list for adding the next
+//! one.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,10 +9,10 @@ use anyhow::{Context, Result, anyhow};
 
 use crate::workspace::{self, Workspace};
 
-/// Where the releases are, and the newest one.
+/// The file that defines the releases, and the newest one.
 const RELEASE: &str = "core/src/release.rs";
 
-/// The tables of rules.
+/// The folder with the tables of rules.
 const RULES: &str = "core/src/release";
 
 /// Files that name a release because they were generated, recorded, or tell of the past.
@@ -24,11 +25,11 @@ const LEFT_OUT: [&str; 6] = [
     ":!tests/vectors",
 ];
 
-/// Prints the rules that begin with a release, and the places that name it; the newest release
-/// unless another one is given.
+/// Prints the rules that begin with a release, and the places that name it; without a release,
+/// those of the newest one.
 ///
 /// # Errors
-/// When the release is none, or the files cannot be searched.
+/// The text is not a release, or the files cannot be searched.
 pub(crate) fn run(workspace: &Workspace, release: Option<&str>) -> Result<()> {
     let source = fs::read_to_string(workspace.path(RELEASE))
         .with_context(|| format!("cannot read `{RELEASE}`"))?;
@@ -57,14 +58,14 @@ pub(crate) fn run(workspace: &Workspace, release: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// The minor of `NEWEST`.
+/// The minor version of `NEWEST`.
 fn newest(source: &str) -> Option<u32> {
     let (_, rest) = source.split_once("NEWEST: Self = Self::of(")?;
     rest.split_once(')')?.0.parse().ok()
 }
 
-/// The rows of the tables in a file that begin with a release, by their line: those of `since!` and
-/// `changes!` that name it, and those of `until!` that name the one before.
+/// The rows of a file's tables that begin with a release, with their line numbers: rows of `since!`
+/// and `changes!` that name the release, and rows of `until!` that name the one before.
 fn rules(source: &str, minor: u32) -> Vec<(usize, &str)> {
     let mut named = minor;
     let mut found = Vec::new();
@@ -81,7 +82,7 @@ fn rules(source: &str, minor: u32) -> Vec<(usize, &str)> {
     found
 }
 
-/// The files of a folder, by name.
+/// The files of a folder, sorted by name.
 fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder).with_context(|| format!("cannot read `{RULES}`"))?;
     let mut files: Vec<PathBuf> =
@@ -90,19 +91,19 @@ fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The lines of tracked files that match; none is no error.
+/// The matching lines of tracked files; it is no error if there are none.
 fn grep(workspace: &Workspace, pattern: &str, paths: &[&str]) -> Result<String> {
     let mut git = workspace.command("git");
     git.args(["grep", "-n", "-I", "-P", pattern, "--"]).args(paths);
     let found = git.output().context("cannot run git")?;
-    // Git says 1 if there is nothing.
+    // Git exits with 1 if nothing matches.
     match found.status.code() {
         Some(0 | 1) => Ok(String::from_utf8_lossy(&found.stdout).into_owned()),
         _ => workspace::output(&mut git),
     }
 }
 
-/// Files and how many of their lines were found, by the part of the project that they belong to.
+/// Matching lines per file, grouped by the part of the project.
 fn by_part(lines: &str) -> BTreeMap<&'static str, BTreeMap<&str, usize>> {
     let mut parts: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
     for file in lines.lines().filter_map(|line| line.split(':').next()) {
@@ -134,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_are_those_that_begin_with_a_release() {
+    fn finds_the_rules_that_begin_with_a_release() {
         let source = "since! {\n    one = 36;\n    other = 35;\n}\nuntil! {\n    last = 35;\n}\n\
                       changes! {\n    words = 36, believed:\n        \"text\";\n}\n";
         assert_eq!(rules(source, 36), [(2, "one"), (6, "last"), (9, "words")]);

@@ -6,14 +6,14 @@ use anyhow::{Context, Result};
 
 use crate::workspace::{self, Workspace};
 
-/// The file, linked from the reference of the scenario format. A test beside the program that
-/// prints it says when it is not up to date.
+/// The file of the schema; the reference of the scenario format links to it. A test beside the
+/// program that prints it fails if the file is out of date.
 const SCHEMA: &str = "docs/scenario.schema.json";
 
 /// Writes the schema.
 ///
 /// # Errors
-/// When the generator fails, or the file cannot be written.
+/// The generator fails, or the file cannot be written.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let mut generator = workspace.cargo();
     generator.args(["run", "--package", "taintlab-core", "--features", "schema"]);

@@ -1,5 +1,4 @@
-//! Installing what the tasks need: each once, pinned, said aloud, and nothing that is there
-//! already.
+//! Installs what the tasks need: each item once, pinned, with a message, and only if it is missing.
 
 use std::env;
 use std::fs::{self, File};
@@ -13,18 +12,18 @@ use cargo_metadata::MetadataCommand;
 use crate::pins::{self, CargoTool};
 use crate::workspace::{self, Workspace, find_on_path, human};
 
-/// A program that tests run and that Debian has.
+/// A program that tests run and that Debian offers.
 pub(crate) struct DebianProgram {
     title: &'static str,
     purpose: &'static str,
-    /// The environment variable that names one, and under which tests find it.
+    /// The environment variable that names the program, for users and for the tests.
     pub(crate) variable: &'static str,
-    /// Names under which it is installed, best first.
+    /// Names of the program, best first.
     names: &'static [&'static str],
     packages: &'static [&'static str],
 }
 
-/// A browser. The headless shell is all that tests need, and takes a quarter less of the processor.
+/// A browser. The headless shell is enough for tests, and takes a quarter less of the processor.
 pub(crate) const CHROMIUM: DebianProgram = DebianProgram {
     title: "Chromium",
     purpose: "runs the browser tests",
@@ -48,7 +47,7 @@ pub(crate) const KUBECTL: DebianProgram = DebianProgram {
     packages: &["kubernetes-client"],
 };
 
-/// Builds a site for a recipe of the book.
+/// A generator of sites, for a recipe of the book.
 pub(crate) const HUGO: DebianProgram = DebianProgram {
     title: "Hugo",
     purpose: "builds a site with demos in the tests",
@@ -57,7 +56,7 @@ pub(crate) const HUGO: DebianProgram = DebianProgram {
     packages: &["hugo"],
 };
 
-/// Runs MkDocs, for the same.
+/// Runs MkDocs, another generator of sites.
 const PYTHON: DebianProgram = DebianProgram {
     title: "Python",
     purpose: "runs MkDocs in the tests",
@@ -66,10 +65,10 @@ const PYTHON: DebianProgram = DebianProgram {
     packages: &["python3-venv"],
 };
 
-/// Compilation targets, added with rustup.
+/// Installs compilation targets with rustup.
 ///
 /// # Errors
-/// When one is missing and rustup is too, or cannot fetch it.
+/// A target is missing, and rustup is missing too or cannot fetch it.
 pub(crate) fn rust_targets(workspace: &Workspace, targets: &[(&str, &str)]) -> Result<()> {
     for (target, purpose) in targets {
         let libraries = workspace::output(workspace.command("rustc").args([
@@ -95,10 +94,10 @@ pub(crate) fn rust_targets(workspace: &Workspace, targets: &[(&str, &str)]) -> R
     Ok(())
 }
 
-/// rustfmt and clippy, which rustup's minimal profile leaves out.
+/// Installs rustfmt and clippy, which rustup's minimal profile leaves out.
 ///
 /// # Errors
-/// When one is missing and rustup is too, or cannot fetch it.
+/// One is missing, and rustup is missing too or cannot fetch it.
 pub(crate) fn rust_components(workspace: &Workspace) -> Result<()> {
     for (component, program) in [("rustfmt", "fmt"), ("clippy", "clippy")] {
         let probe = workspace.cargo().args([program, "--version"]).output();
@@ -116,42 +115,42 @@ pub(crate) fn rust_components(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// The source of every dependency; what comes after can run offline.
+/// Fetches the source of every dependency; after that, tasks can run offline.
 ///
 /// # Errors
-/// When cargo cannot fetch them.
+/// cargo cannot fetch them.
 pub(crate) fn crates(workspace: &Workspace) -> Result<()> {
     workspace::run(workspace.cargo().args(["fetch"]))
 }
 
-/// Trunk and wasm-bindgen, for building the playground.
+/// Installs Trunk and wasm-bindgen, which build the playground.
 ///
 /// # Errors
-/// When one cannot be built, or Cargo.lock has no wasm-bindgen.
+/// One cannot be built, or Cargo.lock has no wasm-bindgen.
 pub(crate) fn playground_tools(workspace: &mut Workspace) -> Result<()> {
     wasm_bindgen(workspace)?;
     cargo_tool(workspace, &pins::TRUNK, pins::TRUNK_VERSION)
 }
 
-/// mdBook, of the version that the preprocessor speaks with according to Cargo.lock.
+/// Installs mdBook in the version of the preprocessor's library in Cargo.lock.
 ///
 /// # Errors
-/// When it cannot be built, or Cargo.lock has none.
+/// mdBook cannot be built, or Cargo.lock does not have the library.
 pub(crate) fn book_tools(workspace: &mut Workspace) -> Result<()> {
     let version = locked_version(workspace, "mdbook-preprocessor")?;
     cargo_tool(workspace, &pins::MDBOOK, &version)
 }
 
-/// wasm-bindgen, of the version in Cargo.lock.
+/// Installs wasm-bindgen in the version of Cargo.lock.
 ///
 /// # Errors
-/// When it cannot be built, or Cargo.lock has none.
+/// wasm-bindgen cannot be built, or Cargo.lock does not have it.
 pub(crate) fn wasm_bindgen(workspace: &mut Workspace) -> Result<()> {
     let version = locked_version(workspace, "wasm-bindgen")?;
     cargo_tool(workspace, &pins::WASM_BINDGEN, &version)
 }
 
-/// The version of a library in Cargo.lock, of which its command-line tool must be too.
+/// The version of a library in Cargo.lock, which its command-line tool must have too.
 fn locked_version(workspace: &Workspace, library: &str) -> Result<String> {
     let metadata = MetadataCommand::new()
         .manifest_path(workspace.path("Cargo.toml"))
@@ -164,17 +163,17 @@ fn locked_version(workspace: &Workspace, library: &str) -> Result<String> {
     Ok(locked.version.to_string())
 }
 
-/// The npm packages of package-lock.json, wasm-opt among them.
+/// Installs the npm packages of package-lock.json, wasm-opt among them.
 ///
 /// # Errors
-/// When Node or npm is missing or too old, or a package cannot be fetched.
+/// Node or npm is missing or too old, or a package cannot be fetched.
 pub(crate) fn npm_packages(workspace: &mut Workspace) -> Result<()> {
     node(workspace)?;
     let _turn = turn(workspace, "npm")?;
     let purpose = "wasm-opt, and driving Chromium in tests";
     let lock = workspace.path("package-lock.json");
     let wanted = fs::read(&lock).with_context(|| format!("cannot read `{}`", lock.display()))?;
-    // A copy of the lock file that was installed says whether node_modules is up to date.
+    // A copy of the installed lock file tells whether node_modules is up to date.
     let stamp = workspace.path("node_modules/.taintlab-installed-lock.json");
     if fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
         found("npm packages", purpose, "up to date");
@@ -193,10 +192,11 @@ pub(crate) fn npm_packages(workspace: &mut Workspace) -> Result<()> {
     Ok(())
 }
 
-/// A program that tests run: the one that the environment names, or is on PATH, or Debian's.
+/// The path of a program that tests run: the one that the environment names, or the one on PATH, or
+/// Debian's.
 ///
 /// # Errors
-/// When none is found and none can be installed; the message says what to install by hand.
+/// No program is found and none can be installed; the message says what to install by hand.
 pub(crate) fn debian_program(workspace: &Workspace, program: &DebianProgram) -> Result<PathBuf> {
     let DebianProgram { title, purpose, variable, names, packages } = program;
     let on_path = || names.iter().find_map(|name| find_on_path(name));
@@ -219,13 +219,13 @@ pub(crate) fn debian_program(workspace: &Workspace, program: &DebianProgram) -> 
     on_path().with_context(|| format!("`{}` brought none: {by_hand}", packages.join(" ")))
 }
 
-/// Whether Debian's packages can be installed.
+/// Whether this process can install Debian's packages.
 fn has_apt(workspace: &Workspace) -> bool {
     let user = || workspace::output(workspace.command("id").arg("-u"));
     find_on_path("apt-get").is_some() && user().is_ok_and(|id| id.trim() == "0")
 }
 
-/// Installs what Debian has of a program.
+/// Installs Debian's packages of a program.
 fn apt_install(workspace: &Workspace, program: &DebianProgram) -> Result<()> {
     let DebianProgram { title, purpose, packages, .. } = program;
     let _turn = turn(workspace, "apt")?;
@@ -242,7 +242,7 @@ fn apt_install(workspace: &Workspace, program: &DebianProgram) -> Result<()> {
     })
 }
 
-/// A Python that can make environments of its own, which Debian's can with a package more.
+/// A Python that can make virtual environments; Debian's needs another package for that.
 fn python(workspace: &Workspace) -> Result<PathBuf> {
     let python = debian_program(workspace, &PYTHON)?;
     let probe = workspace.command(&python).args(["-c", "import ensurepip, venv"]).output();
@@ -255,17 +255,16 @@ fn python(workspace: &Workspace) -> Result<PathBuf> {
     Ok(python)
 }
 
-/// Where the generators of sites are.
+/// The folder of the site generators.
 pub(crate) fn sites(workspace: &Workspace) -> PathBuf {
     workspace.target_dir().join("sites")
 }
 
-/// Installs the generators of sites for which the book has recipes, pinned with all that they
-/// depend on, in a folder of the build, and the package as it was built. Hugo comes from the
-/// system.
+/// Installs the site generators for which the book has recipes, in a folder of the build, pinned
+/// with all of their dependencies. Hugo comes from the system.
 ///
 /// # Errors
-/// When one is missing and cannot be installed.
+/// A generator is missing and cannot be installed.
 pub(crate) fn site_generators(workspace: &Workspace) -> Result<()> {
     let folder = sites(workspace);
     fs::create_dir_all(&folder)?;
@@ -293,13 +292,13 @@ pub(crate) fn site_generators(workspace: &Workspace) -> Result<()> {
     })
 }
 
-/// Installs the npm package, as it is built, beside the generators of sites.
+/// Installs the built npm package beside the site generators.
 pub(crate) fn package_into_sites(workspace: &Workspace) -> Result<()> {
     let mut npm = npm_in_sites(workspace);
     workspace::run(npm.args(["--no-save", "--offline"]).arg(crate::npm::tarball(workspace)))
 }
 
-/// Not `npm ci`, for which the lock file must name optional packages of all platforms.
+/// `npm ci` would need a lock file with the optional packages of all platforms.
 fn npm_in_sites(workspace: &Workspace) -> Command {
     let mut npm = workspace.command("npm");
     npm.current_dir(sites(workspace)).args(["install", "--loglevel=error", "--ignore-scripts"]);
@@ -307,7 +306,7 @@ fn npm_in_sites(workspace: &Workspace) -> Command {
     npm
 }
 
-/// Checks that Node is there and new enough.
+/// Checks that Node is installed and new enough.
 fn node(workspace: &Workspace) -> Result<()> {
     let (major, minor) = pins::NODE;
     if find_on_path("node").is_none() {
@@ -322,7 +321,8 @@ fn node(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// One tool built by cargo: the one on PATH, else one in the user's cache, else a new build there.
+/// Provides a tool that cargo builds: the one on PATH, or else one in the user's cache, or else a
+/// new build there.
 fn cargo_tool(workspace: &mut Workspace, tool: &CargoTool, version: &str) -> Result<()> {
     let title = format!("{} {version}", tool.program);
     if let Some(path) = find_on_path(tool.program)
@@ -345,7 +345,7 @@ fn cargo_tool(workspace: &mut Workspace, tool: &CargoTool, version: &str) -> Res
                 .args(tool.install_args)
                 .arg("--root")
                 .arg(&root)
-                // Built to be used soon, not to be fast: wasm-bindgen takes 3 s more for the page.
+                // Built for quick use, not for speed: wasm-bindgen takes 3 s more for the page.
                 .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
                 .env("CARGO_PROFILE_RELEASE_LTO", "off")
                 .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
@@ -362,14 +362,14 @@ fn cargo_tool(workspace: &mut Workspace, tool: &CargoTool, version: &str) -> Res
     Ok(())
 }
 
-/// Whether a program is there and answers `--version` with that version.
+/// Whether the program exists and reports that version.
 fn has_version(workspace: &Workspace, program: &Path, version: &str) -> bool {
     program.is_file()
         && workspace::output(workspace.command(program).arg("--version"))
             .is_ok_and(|text| says_version(&text, version))
 }
 
-/// Whether `trunk 0.21.14`, or `mdbook v0.5.4`, is of that version.
+/// Whether a text such as `trunk 0.21.14` or `mdbook v0.5.4` names that version.
 fn says_version(text: &str, version: &str) -> bool {
     let said = text.split_whitespace().nth(1);
     said.is_some_and(|said| said.strip_prefix('v').unwrap_or(said) == version)
@@ -381,7 +381,8 @@ fn node_version(version: &str) -> Option<(u32, u32)> {
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
 
-/// The user's folder for what can be made again, shared by every clone of the repository.
+/// The user's cache folder, for results that can be made again; all clones of the repository share
+/// it.
 fn cache_dir() -> Result<PathBuf> {
     let folder =
         |variable: &str| env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -392,8 +393,8 @@ fn cache_dir() -> Result<PathBuf> {
         .context("no cache folder: set XDG_CACHE_HOME or HOME to an absolute path")
 }
 
-/// The turn of this task to look for something and to install it: another one that runs beside it
-/// waits, and then finds it.
+/// Locks the search for something and its installation: a task beside this one waits, and then
+/// finds it installed.
 fn turn(workspace: &Workspace, what: &str) -> Result<File> {
     let folder = workspace.target_dir();
     fs::create_dir_all(&folder)?;

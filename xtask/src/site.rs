@@ -1,7 +1,7 @@
 //! `site`: one folder to publish, which works under any path.
 //!
-//! The playground is at `/`, the book at `/book/`, and at `/embed/` what other pages need for
-//! demos: the element, the engine, the page for iframes, and a recording of each example.
+//! The playground is at `/`, the book at `/book/`. At `/embed/` is everything that other pages need
+//! for demos: the element, the engine, the page for iframes, and a recording of each example.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use crate::workspace::{self, Workspace};
 use crate::{book, npm, playground};
 
-/// What of the npm package stands in `/embed/`.
+/// Files of the npm package that `/embed/` contains.
 const EMBED: [&str; 7] = [
     "taint-lab.js",
     "taint-lab.css",
@@ -22,18 +22,18 @@ const EMBED: [&str; 7] = [
     "taintlab_bg.wasm",
 ];
 
-/// In the book the script is in another folder than the engine; this leads to it.
+/// Leads to the engine from the book, where the script is in another folder.
 const LEADS_TO_ENGINE: &str = include_str!("js/manual.js");
 
-/// The folder.
+/// The folder of the site.
 pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
     workspace.target_dir().join("site")
 }
 
-/// Builds all of it.
+/// Builds the whole site.
 ///
 /// # Errors
-/// When a part cannot be built, or a page links to a file that is not there.
+/// A part cannot be built, or a page links to a missing file.
 pub(crate) fn build(workspace: &mut Workspace) -> Result<()> {
     playground::set_up_and_build(workspace)?;
     npm::set_up_and_build(workspace)?;
@@ -42,7 +42,7 @@ pub(crate) fn build(workspace: &mut Workspace) -> Result<()> {
         fs::remove_dir_all(&site).with_context(|| format!("cannot empty `{}`", site.display()))?;
     }
     npm::copy_all(&workspace.path(playground::DIST), &site)?;
-    // So that GitHub Pages publishes every file as it is.
+    // Makes GitHub Pages publish every file unchanged.
     fs::write(site.join(".nojekyll"), "")?;
     embed(workspace, &site.join("embed"))?;
     book::build(workspace, &site.join("book"))?;
@@ -52,7 +52,7 @@ pub(crate) fn build(workspace: &mut Workspace) -> Result<()> {
     Ok(())
 }
 
-/// `/embed/`.
+/// Builds `/embed/`.
 fn embed(workspace: &Workspace, to: &Path) -> Result<()> {
     let examples = to.join("examples");
     fs::create_dir_all(&examples)?;
@@ -79,10 +79,10 @@ fn embed(workspace: &Workspace, to: &Path) -> Result<()> {
     workspace::run(&mut node)
 }
 
-/// How many links to its own files the pages of a site have.
+/// Checks the links between pages of the site; returns their number.
 ///
 /// # Errors
-/// One leads to a file that is not there, or begins at the root of the server.
+/// A link leads to a missing file, or begins at the root of the server.
 fn check_links(site: &Path) -> Result<usize> {
     let (mut folders, mut seen, mut broken) = (vec![site.to_owned()], 0, Vec::new());
     while let Some(folder) = folders.pop() {
@@ -91,7 +91,7 @@ fn check_links(site: &Path) -> Result<usize> {
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "html") {
-                // That of not found is served for any path.
+                // The 404 page is served for any path, so its links are not relative to it.
                 if path.file_name().is_some_and(|name| name == "404.html") {
                     continue;
                 }
@@ -108,7 +108,7 @@ fn check_links(site: &Path) -> Result<usize> {
     if broken.is_empty() { Ok(seen) } else { bail!("broken links:\n{}", broken.join("\n")) }
 }
 
-/// The links of the tags of a page to the same site, without what stands behind `#` and `?`.
+/// The links in the tags of a page to the same site, without `#`, `?` and the text after them.
 fn links(html: &str) -> Vec<String> {
     let mut links = Vec::new();
     let mut rest = html;
@@ -123,7 +123,7 @@ fn links(html: &str) -> Vec<String> {
         }
         let end = end_of_tag(rest);
         let (tag, after) = rest.split_at(end);
-        // Text that is no HTML, up to its end.
+        // Skip text that is not HTML.
         let raw = ["script", "style"].into_iter().find(|name| {
             tag.strip_prefix(name).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
         });
@@ -142,7 +142,7 @@ fn links(html: &str) -> Vec<String> {
     links
 }
 
-/// Where the `>` of a tag is, which may also stand in the value of an attribute.
+/// The index of the `>` that ends a tag; one in an attribute's value does not count.
 fn end_of_tag(tag: &str) -> usize {
     let mut quote = None;
     for (at, c) in tag.char_indices() {
@@ -161,14 +161,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_are_those_to_other_files_of_the_site() {
+    fn only_links_to_other_files_of_the_site_count() {
         let html = "<a href=\"a.html#b\"></a><a href=\"#c\"></a><script src=\"../d.js?e\"></script>\
             <a href=\"https://example.com\"></a><link href=\"data:,\"><link rel=x href=\"/e.css\">";
         assert_eq!(links(html), ["a.html", "../d.js", "/e.css"]);
     }
 
     #[test]
-    fn what_is_no_tag_has_no_links() {
+    fn text_outside_of_tags_has_no_links() {
         let html = "<code>&lt;a href=\"a\"&gt;</code><script>\"<a href=\"b\">\"</script>\
             <!-- <a href=\"c\"> --><pre title='>' src=\"d\">< href=\"e\"</pre><scripts src=\"f\">";
         assert_eq!(links(html), ["d", "f"]);

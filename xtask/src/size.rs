@@ -1,4 +1,4 @@
-//! `size`: what the page and the npm package weigh.
+//! `size`: the sizes of the page and the npm package.
 
 use std::fs;
 use std::ops::AddAssign;
@@ -12,7 +12,7 @@ use crate::pins;
 use crate::playground::DIST;
 use crate::workspace::{self, Workspace};
 
-/// Prints the sizes of files, raw and compressed.
+/// The Node program that prints the sizes of files, raw and compressed.
 const COMPRESS: &str = include_str!("js/sizes.js");
 
 /// Sizes in bytes.
@@ -31,16 +31,16 @@ impl AddAssign for Sizes {
     }
 }
 
-/// Prints what the page weighs, and what a program loads of the npm package.
+/// Prints the sizes of the page and of the parts of the npm package that a program loads.
 ///
 /// # Errors
-/// When one of them is not built, or weighs more than its budget.
+/// One of them is not built, or exceeds its budget.
 pub(crate) fn report(workspace: &Workspace) -> Result<()> {
     let mut files = Vec::new();
     collect(&workspace.path(DIST), "", &mut files)?;
     files.sort();
     let paths: Vec<PathBuf> = files.iter().map(|file| workspace.path(DIST).join(file)).collect();
-    // Each is one large file, which one processor compresses for ten seconds.
+    // Page and package each have one large file, which keeps a processor busy for ten seconds.
     thread::scope(|scope| {
         let compressed = scope.spawn(|| compress(workspace, &paths));
         let of_package = package(workspace);
@@ -66,7 +66,8 @@ fn page(files: &[String], compressed: Vec<Sizes>) -> Result<()> {
     Ok(())
 }
 
-/// Prints the sizes of what a program loads of the npm package: wasm and the code around it.
+/// Prints the sizes of the parts of the npm package that a program loads: wasm and the code around
+/// it.
 fn package(workspace: &Workspace) -> Result<()> {
     let folder = npm::folder(workspace);
     println!("{:>10} {:>10} {:>10}  the npm package", "raw", "gzip -9", "brotli 11");
@@ -127,7 +128,7 @@ fn row(sizes: Sizes, name: &str) {
     println!("{:>10} {:>10} {:>10}  {name}", sizes.raw, sizes.gzip, sizes.brotli);
 }
 
-/// The paths of the files of a folder of dist/ and of those below it, with `/`.
+/// Collects the paths of all files below a folder, with `/` as separator.
 fn collect(folder: &Path, prefix: &str, files: &mut Vec<String>) -> Result<()> {
     let entries = fs::read_dir(folder)
         .with_context(|| format!("cannot read `{}`: was it built?", folder.display()))?;

@@ -1,5 +1,5 @@
-//! The steps of a long task: run one after the other, timed, and listed at the end. A step that
-//! waits for a task that was begun [ahead](crate::ahead) takes as long as it waits.
+//! The steps of a long task: run one after the other, timed, and listed at the end. The time of a
+//! step that waits for a task begun [ahead](crate::ahead) is the time that it waits.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use anyhow::Result;
 use crate::count::TestCount;
 use crate::workspace::human;
 
-/// What came of the steps so far.
+/// The results of the steps so far.
 #[derive(Default)]
 pub(crate) struct Steps {
     steps: Vec<Step>,
@@ -30,9 +30,9 @@ enum Outcome {
 }
 
 impl Steps {
-    /// Runs a step, unless one of the steps that it needs did not pass.
+    /// Runs a step, unless a step that it needs did not pass.
     ///
-    /// A failure is kept for the end, so that it does not hide those of later steps.
+    /// A failure is kept for the end and does not prevent later steps.
     pub(crate) fn step(
         &mut self,
         name: &'static str,
@@ -42,7 +42,7 @@ impl Steps {
         self.test_step(name, needs, || (TestCount::default(), body()));
     }
 
-    /// As [`Steps::step`], for a step that runs tests.
+    /// Runs a step of tests as [`Steps::step`] does, and keeps their count.
     pub(crate) fn test_step(
         &mut self,
         name: &'static str,
@@ -76,10 +76,10 @@ impl Steps {
         self.steps.push(Step { name, time, tests, outcome });
     }
 
-    /// Prints the table of steps and the sum of tests; says whether all is well.
+    /// Prints the table of steps and the sum of tests; succeeds if tests ran and nothing failed.
     ///
-    /// The last line is `N passed, N failed`. A step that failed without a failed test counts as
-    /// one failure, so that the line never says less than the exit code.
+    /// The last line is `N passed, N failed`. A failed step without a failed test counts as one
+    /// failure, so that the line hides none.
     pub(crate) fn finish(self) -> ExitCode {
         println!("\n{}", self.table());
         let count = self.count();

@@ -16,7 +16,7 @@ use crate::steps::Steps;
 use crate::workspace::{self, Workspace};
 use crate::{npm, pins, playground, site, size};
 
-/// Tests that can be run without the others.
+/// A suite of tests that can run alone.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Suite {
     /// The engine's own tests
@@ -45,12 +45,12 @@ pub(crate) enum Suite {
     Xtask,
 }
 
-/// How much to check.
+/// The amount of checks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// What `test` runs.
+    /// The tests: `test`.
     Tests,
-    /// What `ci` runs: the tests, and what can be said of the code without running it.
+    /// The tests and the static checks of the code: `ci`.
     Everything,
 }
 
@@ -64,7 +64,7 @@ const NATIVE_ANSWERS: &str = "what the engine says natively";
 const GENERATORS: &str = "set-up: generators of sites";
 const SITES: &str = "tests/sites";
 
-/// What tests run that Debian has.
+/// Programs from Debian that tests run.
 const PROGRAMS: [DebianProgram; 3] = [setup::CHROMIUM, setup::KUBECTL, setup::HUGO];
 
 /// The test that compares the engine with Kubernetes' recorded answers.
@@ -76,9 +76,9 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
     let mut programs = Vec::new();
 
     steps.step(SET_UP_RUST, &[], || set_up_rust(workspace, scope));
-    // Each sets up what it needs. Linking and wasm-opt keep one processor busy for minutes, and
-    // share nothing with what is built natively. Not the page beside the package: each would wait
-    // for the other, since one cargo at a time builds for the web.
+    // Each task sets up what it needs. Linking and wasm-opt keep one processor busy for minutes,
+    // and share nothing with native builds. Page and package run one after the other, since only
+    // one cargo at a time can build for the web.
     let [page, package] = Ahead::start(workspace, ["build", "npm"]);
     let [generators] = Ahead::start(workspace, ["generators"]);
     steps.step(SET_UP_PROGRAMS, &[], || {
@@ -91,7 +91,7 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
     }
     steps.test_step("Rust tests", &[], || {
         let mut command = workspace.cargo_with_all("test");
-        // It has a step of its own, which shows how many recorded answers there are.
+        // The comparison has a step of its own, which shows the number of recorded answers.
         workspace::run_tests(command.args(["--no-fail-fast", "--", "--skip", AGREEMENT]))
     });
     steps.test_step("conformance", &[], || {
@@ -105,7 +105,7 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
     steps.step(NATIVE_ANSWERS, &[SET_UP_RUST], || native_answers(workspace));
     steps.step(SET_UP_NPM, &[], || setup::npm_packages(workspace));
     steps.step(BUILD_PAGE, &[SET_UP_NPM], || page.finish());
-    // Beside them the package is built on.
+    // The package's build goes on beside the browser tests.
     steps.test_step("browser tests", &[SET_UP_PROGRAMS, NATIVE_ANSWERS, BUILD_PAGE], || {
         node_tests(workspace, "tests/e2e", "", &programs)
     });
@@ -126,7 +126,7 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
     steps.finish()
 }
 
-/// Runs the tests of one suite, and sets up and builds what they need, no more.
+/// Runs the tests of one suite; sets up and builds only what they need.
 pub(crate) fn run_one(workspace: &mut Workspace, suite: Suite, filter: &str) -> ExitCode {
     let mut steps = Steps::default();
     let folder = match suite {
@@ -196,7 +196,7 @@ fn cargo_tests(workspace: &Workspace, mut steps: Steps, package: &str, filter: &
 /// Compares the engine with Kubernetes' recorded answers.
 ///
 /// # Errors
-/// When the program does not build or finds a difference.
+/// The program does not build, or finds a difference.
 pub(crate) fn conformance(workspace: &Workspace, dir: Option<&Path>) -> Result<()> {
     let mut command = workspace.cargo();
     let program = ["run", "--quiet", "--package", "taintlab-tests", "--bin", "conformance", "--"];
@@ -209,7 +209,7 @@ pub(crate) fn conformance(workspace: &Workspace, dir: Option<&Path>) -> Result<(
     workspace::run(&mut command)
 }
 
-/// Programs that tests run, by the variables under which they find them.
+/// The paths of programs that tests run, with the environment variables under which they find them.
 fn programs_for_tests(
     workspace: &Workspace,
     programs: &[DebianProgram],
@@ -220,12 +220,12 @@ fn programs_for_tests(
     programs.iter().map(path).collect()
 }
 
-/// Where the tests find what the engine says natively.
+/// The folder in which the tests find the engine's native answers.
 fn native_folder(workspace: &Workspace) -> PathBuf {
     workspace.target_dir().join("native")
 }
 
-/// Runs every scenario natively, and writes what the engine says.
+/// Runs every scenario natively, and writes the engine's answers.
 fn native_answers(workspace: &Workspace) -> Result<()> {
     let mut program = workspace.program("native-answers")?;
     workspace::run(program.arg("examples").arg(native_folder(workspace)))
@@ -245,8 +245,8 @@ fn static_checks(workspace: &Workspace, steps: &mut Steps) {
     steps.step("rustfmt", &[SET_UP_RUST], || {
         workspace::run(workspace.cargo().args(["fmt", "--all", "--check"]))
     });
-    // For this machine, what ships as wasm too: it is the same code but for a function, and one
-    // target has one look at each crate.
+    // Checks the code for this machine only, including code that ships as wasm: except for one
+    // function it is the same, and one target checks each crate once.
     steps.step("clippy", &[SET_UP_RUST], || {
         let mut command = workspace.cargo_with_all("clippy");
         workspace::run(command.args(["--all-targets", "--", "-D", "warnings"]))
@@ -261,7 +261,7 @@ fn static_checks(workspace: &Workspace, steps: &mut Steps) {
     });
 }
 
-/// Runs the test files directly in a folder with Node's own test runner; `filter` is a part of
+/// Runs the test files directly in a folder with Node's own test runner, those with `filter` in
 /// their names.
 fn node_tests(
     workspace: &Workspace,
@@ -274,7 +274,7 @@ fn node_tests(
         Err(error) => return (TestCount::default(), Err(error)),
     };
     let mut command = workspace.command("node");
-    // Node would leave one processor to itself, which is half of two.
+    // By default Node keeps one processor free, which is half of two.
     let processors = available_parallelism().map_or(1, NonZero::get);
     command.arg(format!("--test-concurrency={processors}"));
     command.args(["--test", "--test-reporter=spec"]).args(files);
@@ -286,7 +286,7 @@ fn node_tests(
     workspace::run_tests(&mut command)
 }
 
-/// The `*.test.mjs` of a folder by name, relative to the root.
+/// The files `*.test.mjs` of a folder, sorted, relative to the root.
 fn test_files(workspace: &Workspace, folder: &str, filter: &str) -> Result<Vec<String>> {
     let mut files = Vec::new();
     let entries = fs::read_dir(workspace.path(folder))

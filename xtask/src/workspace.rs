@@ -1,4 +1,4 @@
-//! The repository, and how the tasks run other programs in it.
+//! The repository, and the way in which tasks run other programs in it.
 
 use std::env;
 use std::ffi::OsStr;
@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::count::{Counter, TestCount};
 
-/// Where the repository is, and the folders of tools that go before the user's PATH.
+/// The root of the repository, and the folders of tools that precede the user's PATH.
 pub(crate) struct Workspace {
     root: PathBuf,
     tools: Vec<PathBuf>,
@@ -21,9 +21,9 @@ impl Workspace {
     /// The repository that this program belongs to.
     ///
     /// # Errors
-    /// When its folder holds no Cargo.toml.
+    /// The folder has no Cargo.toml.
     pub(crate) fn find() -> Result<Self> {
-        // Cargo says at run time where the crate is; a moved repository is found all the same.
+        // Cargo tells at run time where the crate is, so even a moved repository is found.
         let xtask = env::var_os("CARGO_MANIFEST_DIR")
             .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
         let root = xtask.parent().map(Path::to_path_buf).unwrap_or_default();
@@ -33,7 +33,7 @@ impl Workspace {
         Ok(Self { root, tools: Vec::new() })
     }
 
-    /// The path of something in the repository.
+    /// The path of a file or folder in the repository.
     pub(crate) fn path(&self, inside: impl AsRef<Path>) -> PathBuf {
         self.root.join(inside)
     }
@@ -44,7 +44,7 @@ impl Workspace {
             .map_or_else(|| self.path("target"), |folder| self.root.join(folder))
     }
 
-    /// Puts a folder of programs before the PATH of what is run from here on.
+    /// Adds a folder of programs before the PATH of later commands.
     pub(crate) fn add_tools(&mut self, folder: PathBuf) {
         if !self.tools.contains(&folder) {
             self.tools.push(folder);
@@ -57,33 +57,34 @@ impl Workspace {
         command.current_dir(&self.root).stdin(Stdio::null());
         let path = env::var_os("PATH").unwrap_or_default();
         let folders = self.tools.iter().cloned().chain(env::split_paths(&path));
-        // Only a folder with the separator in its name cannot be joined; PATH stays as it was.
+        // Joining fails only for a folder with the separator in its name; then PATH stays as it
+        // was.
         if let Ok(joined) = env::join_paths(folders) {
             command.env("PATH", joined);
         }
         command
     }
 
-    /// Cargo, of the toolchain that runs this program.
+    /// Cargo of the toolchain that runs this program.
     pub(crate) fn cargo(&self) -> Command {
         self.command(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
     }
 
-    /// Cargo with everything on that the tests are built with: what is built once in this way is
-    /// not built again for the next program.
+    /// Cargo with all features that the tests are built with, so that later programs reuse what is
+    /// built.
     pub(crate) fn cargo_with_all(&self, task: &str) -> Command {
         let mut command = self.cargo();
         command.args([task, "--workspace", "--all-features"]);
         command
     }
 
-    /// Builds a program of the repository, with what the tests have built already, and gives the
-    /// command that runs it.
+    /// Builds a program of the repository, reusing the tests' builds, and returns the command that
+    /// runs it.
     ///
     /// # Errors
-    /// When it does not build.
+    /// The program does not build.
     pub(crate) fn program(&self, name: &str) -> Result<Command> {
-        // With the tests: what they alone depend on decides features too.
+        // The tests' own dependencies enable features too, so they are built along.
         run(self.cargo_with_all("build").args(["--tests", "--bin", name]))?;
         let file = format!("{name}{}", env::consts::EXE_SUFFIX);
         Ok(self.command(self.target_dir().join("debug").join(file)))
@@ -100,10 +101,10 @@ fn find_in(mut folders: impl Iterator<Item = PathBuf>, program: &str) -> Option<
     folders.find_map(|folder| Some(folder.join(&file)).filter(|path| path.is_file()))
 }
 
-/// Runs a command, shown first, its output going straight to the terminal.
+/// Shows and runs a command; its output goes straight to the terminal.
 ///
 /// # Errors
-/// When it cannot be started or does not succeed.
+/// The command cannot be started or fails.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     show(command);
     let status = command.status().with_context(|| cannot_start(command))?;
@@ -113,10 +114,10 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command that runs tests; counts them as its output passes by.
+/// Runs a command that runs tests, and counts them in its output.
 ///
 /// # Errors
-/// When it cannot be started or does not succeed; then the count is of what ran before.
+/// The command cannot be started or fails; the count then has the tests before the failure.
 pub(crate) fn run_tests(command: &mut Command) -> (TestCount, Result<()>) {
     let mut counter = Counter::default();
     let result = run_counting(command, &mut counter);
@@ -143,10 +144,10 @@ fn run_counting(command: &mut Command, counter: &mut Counter) -> Result<()> {
     Ok(())
 }
 
-/// What a command writes to standard output; its errors go to the terminal.
+/// The standard output of a command; its errors go to the terminal.
 ///
 /// # Errors
-/// When it cannot be started or does not succeed, or writes anything but UTF-8.
+/// The command cannot be started, fails, or writes something other than UTF-8.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let output =
         command.stderr(Stdio::inherit()).output().with_context(|| cannot_start(command))?;
@@ -180,13 +181,13 @@ fn name(command: &Command) -> String {
     program.file_stem().unwrap_or(program.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// The program and what it is told to do: enough to recognise it.
+/// The program and its first argument: enough to recognise the command.
 fn short(command: &Command) -> String {
     let task = command.get_args().next().unwrap_or_default().to_string_lossy();
     format!("{} {task}", name(command)).trim_end().to_owned()
 }
 
-/// The command as one would type it.
+/// The command as a user would type it.
 fn line(command: &Command) -> String {
     let mut line = name(command);
     for argument in command.get_args() {
