@@ -1,21 +1,22 @@
-//! The work of a user: a start, what was done since, and the simulation that follows from both.
+//! The work of a user: an initial state, the edits since, and the simulation that follows from
+//! both.
 //!
-//! The [`Timeline`] is the ground truth: where the simulation begins, with the scripted steps of a
-//! scenario, and every edit with its time. Everything else can be computed from it again, which is
-//! how undo, redo, scrubbing back and reload work: replay from the nearest checkpoint.
+//! The [`Timeline`] is the ground truth: the initial state, with the scripted steps of a scenario,
+//! and every edit with its time. Everything else can be computed from it again. Undo, redo,
+//! scrubbing back and reload do that: they replay from the nearest checkpoint.
 //!
 //! # Rules
 //!
-//! - An edit happens at the time that the clock shows, and what follows from it happens at once.
-//!   On replay it happens at the same time, again after all that is due then, so that nothing
-//!   depends on when frames were painted. Scripted steps of an instant come before its edits.
-//! - An edit made after going back begins a branch of its own: what came later stays on the other
-//!   one. Undo goes back to that.
+//! - An edit happens at the time that the clock shows, and its consequences follow immediately. On
+//!   replay it happens at the same time, again after all that is due then, so that nothing depends
+//!   on when frames were painted. Scripted steps of an instant come before its edits.
+//! - An edit made after going back begins a branch of its own: later events stay on the other
+//!   branch. Undo goes back to that one.
 //! - Undo and redo put the previous or next timeline into place. The clock stays where it is, or
-//!   goes forward to the edit concerned, so that what was undone can be seen. When another cluster
-//!   was loaded, the clock returns to what it was.
-//! - A step or an edit that does not fit on replay (under another release, say) is passed over, and
-//!   a row of the log says so.
+//!   goes forward to the edit concerned, so that the change can be seen. When another cluster was
+//!   loaded, the clock returns to its time before.
+//! - A step or an edit that does not fit on replay (under another release, say) is skipped, and a
+//!   row of the log says so.
 
 mod branches;
 mod forecast;
@@ -51,38 +52,38 @@ use self::rows::Home;
 pub(crate) use self::rows::{Gone, Mark, MarkKind, Row, RowKind, is_about_zones};
 pub(crate) use self::start::{StartChange, StartSettings, set_release};
 
-/// How far "run to the end" goes at once where there may be no end.
+/// The time that "run to the end" goes at most where there may be no end.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// A forecast that is older than this is made again.
+/// The age at which a forecast is made again.
 const HOUR: Duration = Duration::from_secs(60 * 60);
-/// How many deadlines "run to the end" passes at most, should a cluster never come to rest.
+/// Deadlines that "run to the end" passes at most, should a cluster never come to rest.
 const MAX_DEADLINES: usize = 1_000_000;
 
 /// An edit: commands at one moment, which are undone together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Edit {
-    /// When.
+    /// The time.
     pub(crate) at: Span,
-    /// What.
+    /// The commands.
     pub(crate) commands: Vec<Command>,
 }
 
 /// The ground truth of a session.
 #[derive(Clone, Debug)]
 pub(crate) struct Timeline {
-    /// Where it begins: objects, release, scripted steps.
+    /// The initial state: objects, release, scripted steps.
     pub(crate) start: Rc<Scenario>,
-    /// Changes whenever another cluster is loaded.
+    /// A number that changes whenever another cluster is loaded.
     pub(crate) generation: u32,
     /// The edits, in the order of time.
     pub(crate) log: Vec<Rc<Edit>>,
-    /// Which of the branches this is.
+    /// The number of the present branch.
     pub(crate) branch: u32,
-    /// All of them; what it says of the present one is as of when that was come to.
+    /// All branches; the present one as it was when the session switched to it.
     pub(crate) branches: Rc<Vec<Branch>>,
 }
 
-/// How much of a timeline has been carried out.
+/// The part of a timeline that has been carried out.
 #[derive(Clone, Debug)]
 struct Progress {
     player: Player,
@@ -105,24 +106,24 @@ struct Checkpoint {
     snapshot: SimulatorSnapshot,
 }
 
-/// What has changed since it was last asked for, so that only this is painted again.
+/// Changes since they were last asked for, so that only these are painted again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Touched {
     /// Everything may have changed.
     pub(crate) all: bool,
-    /// The states or rates of zones have.
+    /// The states or rates of zones may have changed.
     pub(crate) zones: bool,
-    /// These nodes have.
+    /// Nodes that may have changed.
     pub(crate) nodes: BTreeSet<NodeName>,
-    /// These pods have.
+    /// Pods that may have changed.
     pub(crate) pods: BTreeSet<PodKey>,
-    /// Of the pods that are gone only so many are still so: the clock was moved back.
+    /// The number of pods that are still gone, if the clock was moved back.
     pub(crate) gone: Option<usize>,
 }
 
 impl Touched {
-    /// Adds what differs from what was shown before; if that is much, all is looked at again, which
-    /// is cheaper then.
+    /// Adds differences from the last view; if they are many, all is looked at again, which is
+    /// cheaper then.
     fn add(&mut self, differences: Differences, pods: usize) {
         self.zones = true;
         if differences.pods.len() > pods / 4 {
@@ -134,23 +135,23 @@ impl Touched {
     }
 }
 
-/// What happens next.
+/// The next event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Next {
-    /// When.
+    /// The time.
     pub(crate) at: Timestamp,
-    /// What.
+    /// The kind.
     pub(crate) what: NextWhat,
 }
 
-/// The kinds of things that happen next.
+/// The kinds of next events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NextWhat {
-    /// The simulation has a deadline.
+    /// A deadline of the simulation.
     Deadline(TimeoutReason),
     /// A step of the scenario.
     Step(Box<Command>),
-    /// An edit that was made before scrubbing back.
+    /// An edit that was made before the clock was moved back.
     Edit(Rc<Edit>),
 }
 
@@ -160,11 +161,11 @@ pub(crate) struct Session {
     history: History,
     simulator: Simulator,
     progress: Progress,
-    /// Where each pod was last, to say it when the pod is gone.
+    /// The last place of each pod, to be told when the pod is gone.
     homes: BTreeMap<PodKey, Home>,
-    /// The rows of the log, also those ahead of the clock when it was moved back.
+    /// The rows of the log, also those ahead of a clock that was moved back.
     rows: Rc<Vec<Rc<Row>>>,
-    /// How many of them the clock has passed, and how many of those are events.
+    /// The number of rows that the clock has passed, and of the events among them.
     past: usize,
     events: usize,
     gone: Rc<Vec<Rc<Gone>>>,
@@ -172,17 +173,17 @@ pub(crate) struct Session {
     /// Whether the clock is never moved back, and only rows and lanes are looked at.
     only_forth: bool,
     marks: Vec<Mark>,
-    /// What became of each object, also ahead of the clock when it was moved back.
+    /// The record of each object, also ahead of a clock that was moved back.
     recorder: LaneRecorder,
-    /// The same timeline, run ahead of this one.
+    /// This timeline, run ahead of the clock.
     forecast: Option<Box<Session>>,
-    /// Where the clock is put back to, and what was known then.
+    /// The moment to which the clock is put back, with the knowledge of that time.
     peek: Option<moments::Peek>,
     reached: Timestamp,
     touched: Touched,
-    /// What is to come if nobody does anything.
+    /// The forecast of what comes if nobody does anything.
     ahead: RefCell<Option<Forecast>>,
-    /// A beginning, and the same without its objects.
+    /// An initial state, and a copy without its objects.
     outline: RefCell<(Rc<Scenario>, Rc<Scenario>)>,
 }
 
@@ -195,7 +196,7 @@ impl Session {
         at_once(Self::new_in_slices(scenario, &|_, _| {}))
     }
 
-    /// The same in slices; `watch` is told how many pods are in place, and of how many.
+    /// [`new`](Self::new) in slices; `watch` gets the number of pods in place, and of all pods.
     ///
     /// # Errors
     /// A feature gate of the scenario is wrong.
@@ -213,7 +214,7 @@ impl Session {
         Ok(session)
     }
 
-    /// All that is due at the beginning happens, which undo need not do again: in a large cluster
+    /// Runs all that is due at the beginning, which undo need not do again: in a large cluster
     /// every controller looks at everything then.
     fn settle(&mut self) {
         self.advance(Timestamp::ZERO);
@@ -245,7 +246,7 @@ impl Session {
         }
     }
 
-    /// A session as it was saved: the edits are there, at this time, and can be undone.
+    /// A session in its saved form: the edits are there, at this time, and can be undone.
     ///
     /// # Errors
     /// A feature gate of the scenario is wrong.
@@ -259,7 +260,7 @@ impl Session {
         Ok(session)
     }
 
-    /// The same, at its beginning, and the way to that time.
+    /// [`resume`](Self::resume) up to the beginning of the session, and the way to that time.
     ///
     /// # Errors
     /// A feature gate of the scenario is wrong.
@@ -271,7 +272,7 @@ impl Session {
         Self::new(scenario).map(|session| session.with_edits(edits, now))
     }
 
-    /// A session at its beginning gets edits; and the way to that time.
+    /// Gives a session at its beginning these edits; returns the way to the time `now`, too.
     pub(crate) fn with_edits(mut self, edits: Vec<Edit>, now: Timestamp) -> (Self, Way) {
         for edit in edits {
             self.history.record(self.timeline.clone(), edit.at.timestamp());
@@ -290,13 +291,13 @@ impl Session {
         &self.timeline
     }
 
-    /// Where the timeline begins, without its objects.
+    /// The initial state of the timeline, without its objects.
     pub(crate) fn outline(&self) -> Rc<Scenario> {
         let mut known = self.outline.borrow_mut();
         let start = &self.timeline.start;
         if !Rc::ptr_eq(&known.0, start) {
             let mut kubernetes = start.kubernetes.clone();
-            // The objects may have said so.
+            // The objects may imply that.
             kubernetes.control_plane = Some(start.has_control_plane());
             let outline = Scenario {
                 api_version: start.api_version.clone(),
@@ -320,20 +321,20 @@ impl Session {
         self.simulator.now()
     }
 
-    /// The latest time that this timeline has been played to.
+    /// The latest time to which this timeline has been played.
     pub(crate) fn reached(&self) -> Timestamp {
         self.reached.max(self.now())
     }
 
-    /// Why a pod goes when it goes, if it went or will go as things are.
+    /// The time budget of a pod's end, if it ended or will end as things are.
     pub(crate) fn time_budget(&self, pod: &PodKey) -> Option<TimeBudget> {
         let mut ahead = self.ahead.borrow_mut();
-        // What was forecast holds as long as nothing is done, but reaches less and less far.
+        // A forecast holds as long as nothing is done, but reaches less and less far ahead.
         ahead.take_if(|known| known.age(self.now()) > HOUR);
         self.simulator.record_or_forecast(pod, &mut ahead)
     }
 
-    /// Why the pod went that had this name before the one that is there, which has no such record.
+    /// The time budget of an earlier pod of this name, if the present one has none.
     pub(crate) fn earlier_time_budget(&self, pod: &PodKey) -> Option<TimeBudget> {
         let own = self.simulator.time_budget(pod);
         if own.is_some() {
@@ -343,17 +344,17 @@ impl Session {
         }
     }
 
-    /// What happened until now, in order.
+    /// The rows of the log until now, in order.
     pub(crate) fn rows(&self) -> &[Rc<Row>] {
         self.rows.get(..self.past).unwrap_or_default()
     }
 
-    /// The same with what comes later, as far as this timeline has been played.
+    /// The rows of the log, as far as this timeline has been played.
     pub(crate) fn known_rows(&self) -> &Rc<Vec<Rc<Row>>> {
         &self.rows
     }
 
-    /// What became of each object, as far as this timeline has been played.
+    /// The record of each object, as far as this timeline has been played.
     pub(crate) fn recorder(&self) -> &LaneRecorder {
         &self.recorder
     }
@@ -368,18 +369,18 @@ impl Session {
         &self.marks
     }
 
-    /// What has changed since this was last asked for.
+    /// Changes since the last call.
     pub(crate) fn take_touched(&mut self) -> Touched {
         std::mem::take(&mut self.touched)
     }
 
-    /// Everything may have changed.
+    /// Marks everything as changed.
     #[cfg(test)]
     pub(crate) fn touch_all(&mut self) {
         self.touched.all = true;
     }
 
-    /// What happens next, if anything does.
+    /// The next event, if there is one.
     pub(crate) fn next(&self) -> Option<Next> {
         let played = self.progress.player.next(&self.simulator).map(|next| Next {
             at: next.at,
@@ -393,15 +394,15 @@ impl Session {
             .log
             .get(self.progress.edits)
             .map(|edit| Next { at: edit.at.timestamp(), what: NextWhat::Edit(edit.clone()) });
-        // The first of several at one time: edits come after all else.
+        // At the same time, edits come after all else.
         [played, edit].into_iter().flatten().min_by_key(|next| next.at)
     }
 
     /// Carries out commands now, together, as one edit. Requests that were made to fail are a part
-    /// of it: the error of the last of them.
+    /// of it; the error of the last one is returned.
     ///
     /// # Errors
-    /// One of them does not fit the cluster. Then nothing has changed.
+    /// A command does not fit the cluster. Then nothing has changed.
     pub(crate) fn apply(
         &mut self,
         commands: Vec<Command>,
@@ -409,7 +410,7 @@ impl Session {
         let now = self.now();
         let follows = self.rows.len() > self.past || self.timeline.log.len() > self.progress.edits;
         if follows {
-            // What was only waited for is lost by an edit, and not by one that does not fit.
+            // An edit discards the events that were to follow; one that does not fit must not.
             self.try_out(std::iter::once(commands.as_slice()))
                 .pop()
                 .flatten()
@@ -422,7 +423,7 @@ impl Session {
         self.checkpoints_follow_timeline();
         self.forget_what_follows();
         self.pass_time(now);
-        // Undo comes back to here; so does an edit of which only the beginning fits.
+        // Undo comes back to here; so does an edit that fails after its first commands.
         if commands.len() > 1 || self.is_far_from_checkpoint() {
             self.checkpoint();
         }
@@ -448,7 +449,8 @@ impl Session {
         Ok(failed)
     }
 
-    /// Why groups of commands do not fit, each after those before it. Nothing changes.
+    /// The errors of groups of commands that do not fit, each after the groups before it. Nothing
+    /// changes.
     pub(crate) fn try_out<'a>(
         &mut self,
         groups: impl Iterator<Item = &'a [Command]>,
@@ -466,7 +468,7 @@ impl Session {
         errors
     }
 
-    /// Puts another cluster or scenario in place of this one; the clock returns to zero.
+    /// Replaces the cluster or scenario with another one; the clock returns to zero.
     ///
     /// # Errors
     /// A feature gate of the scenario is wrong.
@@ -477,7 +479,7 @@ impl Session {
         Ok(())
     }
 
-    /// The same with the simulator of its beginning.
+    /// Replaces the scenario, with the simulator of its beginning; the clock returns to zero.
     pub(crate) fn put_in_place(&mut self, scenario: Scenario, simulator: Simulator) {
         self.history.record(self.timeline.clone(), self.now());
         let generation = self.history.next_generation();
@@ -487,7 +489,7 @@ impl Session {
         self.settle();
     }
 
-    /// Begins the same timeline on another Kubernetes; the way is to the time the clock shows.
+    /// Begins the same timeline on another Kubernetes; returns the way to the time of the clock.
     ///
     /// # Errors
     /// A feature gate is wrong.
@@ -515,25 +517,25 @@ impl Session {
         self.history.can_redo()
     }
 
-    /// Takes the last edit back. See the [module](self) for the clock.
+    /// Begins to undo the last edit. See the [module](self) for the clock.
     pub(crate) fn begin_undo(&mut self) -> Option<Way> {
         let (timeline, at) = self.history.undo(&self.timeline, self.now())?;
         Some(self.put(timeline, at))
     }
 
-    /// Does the edit that was undone last again.
+    /// Begins to redo the edit that was undone last.
     pub(crate) fn begin_redo(&mut self) -> Option<Way> {
         let (timeline, at) = self.history.redo(&self.timeline, self.now())?;
         Some(self.put(timeline, at))
     }
 
-    /// Goes on with another timeline, at that time; undo goes back.
+    /// Switches to another timeline, at that time; undo goes back.
     pub(crate) fn begin_visit(&mut self, timeline: Timeline, at: Timestamp) -> Way {
         self.history.record(self.timeline.clone(), self.now());
         self.put(timeline, at).and_to(at)
     }
 
-    /// Sets the bookmarks, which change nothing else; undo brings the old ones back.
+    /// Sets the bookmarks and nothing else; undo brings the old ones back.
     pub(crate) fn set_bookmarks(&mut self, mut bookmarks: Vec<Bookmark>) {
         self.history.record(self.timeline.clone(), self.now());
         bookmarks.order_by_key(|bookmark| bookmark.at);
@@ -565,7 +567,7 @@ impl Session {
         Way::to(to)
     }
 
-    /// Moves the clock back to where it can be played on from to another moment.
+    /// Moves the clock back to a checkpoint from which time can be played to `to`.
     pub(crate) fn begin_seek(&mut self, to: Timestamp) {
         if to < self.now() {
             self.reached = self.reached();
@@ -573,21 +575,21 @@ impl Session {
         }
     }
 
-    /// Moves the clock, forth or back.
+    /// Moves the clock forward or back.
     pub(crate) fn seek(&mut self, to: Timestamp) {
         self.begin_seek(to);
         self.advance(to);
     }
 
-    /// Moves the clock to what happens next; `false` if nothing does.
+    /// Moves the clock to the next event; `false` if there is none.
     pub(crate) fn step(&mut self) -> bool {
         let Some(next) = self.next() else { return false };
         self.advance(next.at);
         true
     }
 
-    /// Lets time pass to `to`, from one thing that happens to the next, as long as there is time;
-    /// at least to the next one. To [`Timestamp::MAX`] is to the last thing that happens.
+    /// Lets time pass to `to`, from one event to the next, as long as there is time; at least to
+    /// the next one. [`Timestamp::MAX`] means to the last event.
     pub(crate) fn play_to(&mut self, to: Timestamp, mut goes_on: impl FnMut(&Self) -> bool) {
         while let Some(next) = self.next().filter(|next| next.at <= to) {
             self.advance(next.at);
@@ -600,7 +602,7 @@ impl Session {
         }
     }
 
-    /// Begins to move the clock forth until nothing more happens by itself. Where kubelets are
+    /// Begins to move the clock forward until nothing more happens by itself. Where kubelets are
     /// watched that may never be: then a day at a time.
     pub(crate) fn begin_run_to_end(&self) -> EndRun {
         let watched = self.simulator.config().node_lifecycle;
@@ -608,7 +610,7 @@ impl Session {
         EndRun { until, left: MAX_DEADLINES }
     }
 
-    /// Goes on with that as long as there is time; `true` when it is done.
+    /// Continues that run as long as there is time; `true` when it is done.
     pub(crate) fn go_on_to_end(
         &mut self,
         run: &mut EndRun,
@@ -626,7 +628,7 @@ impl Session {
         true
     }
 
-    /// Does so at once.
+    /// Runs to the end without slices.
     #[cfg(test)]
     pub(crate) fn run_to_end(&mut self) {
         let mut run = self.begin_run_to_end();
@@ -638,7 +640,7 @@ impl Session {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EndRun {
     until: Timestamp,
-    /// How many deadlines are still passed.
+    /// The deadlines that may still be passed.
     left: usize,
 }
 
@@ -658,7 +660,7 @@ impl Timeline {
         Self { start, generation, log: Vec::new(), branch: MAIN, branches }
     }
 
-    /// Whether nothing was done to it since that was the other; bookmarks do nothing.
+    /// Whether nothing was done to this timeline since it was `other`, apart from bookmarks.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.has_same_start(other)
             && Rc::ptr_eq(&self.branches, &other.branches)
@@ -667,12 +669,12 @@ impl Timeline {
             && self.log.iter().zip(&other.log).all(|(a, b)| Rc::ptr_eq(a, b))
     }
 
-    /// Whether both are the same branch, and begin with the same, so that only edits differ.
+    /// Whether both are the same branch with the same initial state, so that only edits differ.
     pub(crate) fn has_same_beginning(&self, other: &Self) -> bool {
         self.has_same_start(other) && self.branch == other.branch
     }
 
-    /// Whether both begin with the same, but for bookmarks.
+    /// Whether both have the same initial state, apart from bookmarks.
     fn has_same_start(&self, other: &Self) -> bool {
         if Rc::ptr_eq(&self.start, &other.start) {
             return true;

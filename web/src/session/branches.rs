@@ -1,6 +1,6 @@
 //! Branches: timelines that share a beginning.
 //!
-//! The tree is part of the [`Timeline`], so that undo takes back what was done to it, too.
+//! The tree is part of the [`Timeline`], so that undo takes back its changes, too.
 
 use std::rc::Rc;
 
@@ -9,32 +9,32 @@ use taintlab_core::time::Timestamp;
 
 use super::{Edit, Session, Timeline, Way};
 
-/// The branch that everything begins with.
+/// The first branch.
 pub(crate) const MAIN: u32 = 0;
 
 /// A branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Branch {
-    /// Its number, which it keeps.
+    /// The number, which never changes.
     pub(crate) id: u32,
-    /// What it is called.
+    /// The name.
     pub(crate) name: Rc<str>,
-    /// Which one it was forked from; absent for the first.
+    /// The branch from which it was forked; absent for the first.
     pub(crate) parent: Option<u32>,
-    /// When it was forked.
+    /// The time of the fork.
     pub(crate) forked_at: Timestamp,
-    /// Where it begins.
+    /// The initial state.
     pub(crate) start: Rc<Scenario>,
     /// The edits, in the order of time.
     pub(crate) log: Vec<Rc<Edit>>,
-    /// What the clock showed when it was left.
+    /// The time of the clock when it was left.
     pub(crate) clock: Timestamp,
-    /// How far it has been played.
+    /// The latest moment that it has reached.
     pub(crate) reached: Timestamp,
 }
 
 impl Branch {
-    /// The first one.
+    /// The first branch.
     pub(super) fn main(start: Rc<Scenario>) -> Self {
         let zero = Timestamp::ZERO;
         let (id, name, parent) = (MAIN, "main".into(), None);
@@ -56,14 +56,14 @@ impl Session {
         branches
     }
 
-    /// The name of the present one.
+    /// The name of the present branch.
     pub(crate) fn branch_name(&self) -> Rc<str> {
         let branches = self.timeline.branches.iter();
         let mut here = branches.filter(|branch| branch.id == self.timeline.branch);
         here.next().map_or_else(|| "main".into(), |branch| branch.name.clone())
     }
 
-    /// Begins a branch here, which goes on from now. What comes later stays on the other one.
+    /// Begins a branch that goes on from now. Later events stay on the other one.
     pub(crate) fn fork(&mut self) {
         let now = self.now();
         self.history.record(self.timeline.clone(), now);
@@ -73,7 +73,7 @@ impl Session {
         self.reached = now;
     }
 
-    /// The present timeline until now becomes a branch of its own.
+    /// Makes the present timeline until now a branch of its own.
     pub(super) fn branch_off(&mut self) {
         let mut branches = self.branches();
         let id = branches.iter().map(|branch| branch.id).max().map_or(MAIN, |id| id + 1);
@@ -93,10 +93,10 @@ impl Session {
         self.timeline.branches = Rc::new(branches);
     }
 
-    /// Begins a branch of another beginning, and goes to a moment of it.
+    /// Begins a branch with another initial state, and goes to a moment of it.
     ///
     /// # Errors
-    /// It cannot begin so; nothing is changed then.
+    /// The initial state is invalid; nothing is changed then.
     pub(crate) fn begin_branch(
         &mut self,
         name: &str,
@@ -125,7 +125,7 @@ impl Session {
         Ok(self.put_at(timeline, at))
     }
 
-    /// Goes on with another branch, where it was left.
+    /// Goes on with another branch, at the moment where it was left.
     pub(crate) fn begin_switch(&mut self, id: u32) -> Option<Way> {
         let branches = self.branches();
         let to = branches.iter().find(|branch| branch.id == id).cloned()?;
@@ -143,7 +143,7 @@ impl Session {
         Some(self.put_at(timeline, to.reached.max(to.clock)).and_to(to.clock))
     }
 
-    /// Calls a branch something else.
+    /// Renames a branch.
     pub(crate) fn rename_branch(&mut self, id: u32, name: &str) {
         let name = name.trim();
         self.change_branches(|branches| {
@@ -154,7 +154,7 @@ impl Session {
         });
     }
 
-    /// Deletes a branch, but not the present one; its children are then those of its parent.
+    /// Deletes a branch, but not the present one; its children become those of its parent.
     pub(crate) fn delete_branch(&mut self, id: u32) {
         if id == self.timeline.branch {
             return;
@@ -177,7 +177,7 @@ impl Session {
         }
     }
 
-    /// Puts branches beside the present one, as they were stored.
+    /// Puts stored branches beside the present one.
     pub(crate) fn restore_branches(&mut self, branches: Vec<Branch>, here: u32) {
         if branches.iter().any(|branch| branch.id == here) {
             self.timeline.branch = here;
@@ -185,8 +185,8 @@ impl Session {
         }
     }
 
-    /// A session of the same cluster that is to run another branch, or another beginning; `None` if
-    /// it cannot begin so.
+    /// A session of the same cluster that is to run another branch, or another initial state;
+    /// `None` if that is invalid.
     pub(crate) fn run_beside(&self, start: Rc<Scenario>, log: Vec<Rc<Edit>>) -> Option<Self> {
         let mut session = Self::empty();
         session.only_forth = true;

@@ -1,4 +1,4 @@
-//! The lanes of what is to come, if nobody does anything more: the same timeline, run ahead.
+//! The lanes of the future, if nobody does anything more: the same timeline, run ahead.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -8,7 +8,7 @@ use taintlab_core::time::Timestamp;
 
 use super::{DAY, Session};
 
-/// How many rows a forecast has at most, should a cluster never come to rest.
+/// Rows of a forecast at most, should a cluster never come to rest.
 const MOST_ROWS: usize = 400_000;
 
 impl Session {
@@ -17,13 +17,13 @@ impl Session {
         self.forecast.as_ref().map(|ahead| &ahead.recorder)
     }
 
-    /// Whether it is known what happens until a moment.
+    /// Whether all events until a moment are known.
     pub(crate) fn forecast_covers(&self, to: Timestamp) -> bool {
         let covers = |ahead: &Self| ahead.next().is_none_or(|next| next.at > to);
         to <= self.reached() || self.forecast.as_deref().is_some_and(covers)
     }
 
-    /// How much of a day ahead the forecast has, from 0 to 1; `None` if it is done.
+    /// The part of a day ahead that the forecast has, from 0 to 1; `None` if it is done.
     pub(crate) fn forecast_part(&self) -> Option<f64> {
         if self.forecast_is_done() {
             return None;
@@ -43,8 +43,8 @@ impl Session {
         })
     }
 
-    /// Runs on until nothing more happens by itself, and not past a moment, as long as there is
-    /// time; `true` when it is done.
+    /// Runs on until nothing more happens by itself, up to `until`, as long as there is time;
+    /// `true` when it is done.
     pub(crate) fn run_on(&mut self, until: Timestamp, mut has_time: impl FnMut() -> bool) -> bool {
         while let Some(next) = self.next().filter(|next| next.at <= until) {
             self.advance(next.at);
@@ -58,7 +58,7 @@ impl Session {
         true
     }
 
-    /// Runs the forecast on, as long as there is time. It holds until something is done.
+    /// Runs the forecast on, as long as there is time. It holds until the next edit.
     pub(crate) fn run_forecast(&mut self, mut has_time: impl FnMut() -> bool) {
         let mut ahead = self.forecast.take().unwrap_or_else(|| Box::new(self.ahead_of_this()));
         let far = self.reached().saturating_add(DAY);
@@ -71,8 +71,8 @@ impl Session {
         self.forecast = Some(ahead);
     }
 
-    /// A session that goes on from here, and never back. It knows how it came to here, so that what
-    /// is to come leads back to what was.
+    /// A session that goes on from here, and never back. It knows the past, so that the causes of
+    /// future states lead back to it.
     fn ahead_of_this(&self) -> Self {
         let mut recorder = self.recorder.clone();
         if recorder.events() > self.events {

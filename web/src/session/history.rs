@@ -1,16 +1,16 @@
-//! What undo and redo go back and forth between.
+//! The timelines that undo and redo switch between.
 
 use taintlab_core::time::Timestamp;
 
 use super::Timeline;
 
-/// A timeline that is not the present one.
+/// A timeline other than the present one.
 #[derive(Clone, Debug)]
 struct Other {
     timeline: Timeline,
     /// The time of the edit between it and its neighbour towards the present.
     edit: Timestamp,
-    /// What the clock showed when it was left.
+    /// The time of the clock when it was left.
     clock: Timestamp,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct History {
 }
 
 impl History {
-    /// `timeline` is left for another one, by an edit at time `at`.
+    /// Notes that `timeline` is left for another one, by an edit at time `at`.
     pub(super) fn record(&mut self, timeline: Timeline, at: Timestamp) {
         self.before.push(Other { timeline, edit: at, clock: at });
         self.after.clear();
@@ -67,7 +67,8 @@ impl History {
 }
 
 impl Other {
-    /// Another cluster or branch has its own clock; in the same one, the edit is to be seen.
+    /// The timeline and its time: another cluster or branch has its own clock; in the same one, the
+    /// edit is to be seen.
     fn shown_after(self, present: &Timeline) -> (Timeline, Timestamp) {
         let at = if self.timeline.is_same_line(present) { self.edit } else { self.clock };
         (self.timeline, at)

@@ -1,15 +1,15 @@
-//! Moments that the clock goes to: to look for a while, until something is so, or until an object
-//! is spoken of.
+//! Moves of the clock to moments: to peek, until a condition holds, or to the next event of an
+//! object.
 
 use taintlab_core::condition::Condition;
 use taintlab_core::time::Timestamp;
 
 use super::{DAY, MarkKind, Row, Session};
 
-/// How many moments are looked at in search of one.
+/// Moments that a search visits at most.
 const LIMIT: usize = 200_000;
 
-/// Where the clock is when it only shows another moment.
+/// The state of the clock while it only shows another moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Peek {
     home: Timestamp,
@@ -24,7 +24,7 @@ pub(crate) struct RunTo {
     reached: Timestamp,
     known: usize,
     until: Timestamp,
-    /// How many moments are still looked at.
+    /// The number of moments that may still be visited.
     left: usize,
 }
 
@@ -36,26 +36,26 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    /// Straight to that moment.
+    /// The way straight to that moment.
     pub(crate) fn to(to: Timestamp) -> Self {
         Self { over: to, to }
     }
 
-    /// And from there to this one.
+    /// The way that goes on from there to this moment.
     pub(super) fn and_to(self, to: Timestamp) -> Self {
         Self { to, ..self }
     }
 
-    /// Where it leads next.
+    /// The moment to which it leads next.
     pub(crate) fn goal(self) -> Timestamp {
         self.over
     }
 }
 
-/// A search for the last moment before now at which something came to be so.
+/// A search for the last moment before now at which a condition became true.
 #[derive(Clone, Debug)]
 pub(crate) struct Back {
-    /// What.
+    /// The condition.
     pub(crate) condition: Condition,
     from: Timestamp,
     holds: bool,
@@ -63,7 +63,7 @@ pub(crate) struct Back {
 }
 
 impl Back {
-    /// Where it began, which is as far as it looks.
+    /// The moment where it began, which is as far as it looks.
     pub(crate) fn goal(&self) -> Timestamp {
         self.from
     }
@@ -76,7 +76,7 @@ impl Session {
         if self.next().is_some_and(|next| next.at <= way.over) {
             return false;
         }
-        // The time may have been over with the last thing that happens.
+        // Time may have run out with the last event.
         if self.now() < way.over && way.over < Timestamp::MAX {
             self.advance(way.over);
         }
@@ -100,7 +100,7 @@ impl Session {
         self.keep_peek();
     }
 
-    /// Begins to do so. On the way and at its end, [`keep_peek`](Self::keep_peek).
+    /// Begins to show another moment. On the way and at its end, [`keep_peek`](Self::keep_peek).
     pub(crate) fn begin_peek(&mut self, to: Timestamp) -> Way {
         let here =
             Peek { home: self.now(), reached: self.reached(), rows: self.known_rows().len() };
@@ -108,15 +108,15 @@ impl Session {
         self.begin_way(to)
     }
 
-    /// What is shown for a while does not count as played.
+    /// Keeps the moment that is shown for a while from counting as played.
     pub(crate) fn keep_peek(&mut self) {
         if let Some(peek) = self.peek {
             self.reached = peek.reached;
         }
     }
 
-    /// Begins to go back to the moment of the clock, for [`end_peek`](Self::end_peek); `None` if
-    /// that is shown.
+    /// Begins to go back to the moment of the clock, for [`end_peek`](Self::end_peek); `None` if it
+    /// is shown already.
     pub(crate) fn begin_end_peek(&mut self) -> Option<Way> {
         let home = self.peek?.home;
         Some(self.begin_way(home))
@@ -136,12 +136,12 @@ impl Session {
         self.peek.is_some()
     }
 
-    /// Where the clock is, also while another moment is shown.
+    /// The moment of the clock, also while another one is shown.
     pub(crate) fn home(&self) -> Timestamp {
         self.peek.map_or_else(|| self.now(), |peek| peek.home)
     }
 
-    /// Begins to look for a moment to come.
+    /// Begins to look for a moment ahead.
     pub(crate) fn begin_run_to(&self) -> RunTo {
         let from = self.now();
         RunTo {
@@ -153,8 +153,8 @@ impl Session {
         }
     }
 
-    /// Goes forth to the first moment at which `found` says so of the rows that are new; stays
-    /// where it was if there is none in a day. Nothing is said as long as there is more to look at.
+    /// Goes forward to the first moment whose new rows satisfy `found`; stays where it was if there
+    /// is none in a day. `None` as long as there is more to look at.
     pub(crate) fn go_on_to(
         &mut self,
         run: &mut RunTo,
@@ -178,14 +178,14 @@ impl Session {
         Some(false)
     }
 
-    /// Goes back to where a search began.
+    /// Goes back to the moment where a search began.
     pub(crate) fn give_up(&mut self, run: &RunTo) {
         self.seek(run.from);
         self.reached = run.reached;
         self.forget_rows_from(run.known.max(self.past));
     }
 
-    /// Begins to look for the last moment before now at which something came to be so.
+    /// Begins to look for the last moment before now at which a condition became true.
     pub(crate) fn begin_back_to(&mut self, condition: Condition) -> Back {
         let from = self.now();
         self.seek(Timestamp::ZERO);
@@ -193,8 +193,8 @@ impl Session {
         Back { condition, from, holds, found: holds.then_some(Timestamp::ZERO) }
     }
 
-    /// Goes on with that as long as there is time, and to what was found; stays where it was if
-    /// there is none. Nothing is said as long as there is more to look at.
+    /// Continues that search as long as there is time, and goes to the moment found; stays where it
+    /// was if there is none. `None` as long as there is more to look at.
     pub(crate) fn go_on_back(
         &mut self,
         back: &mut Back,
@@ -216,25 +216,25 @@ impl Session {
         Some(found.is_some())
     }
 
-    /// Goes back to where that began.
+    /// Goes back to the moment where that search began.
     pub(crate) fn give_up_back(&mut self, back: &Back) {
         self.seek(back.from);
     }
 
-    /// The way back to what happened before, of the kinds that are not `hidden`.
+    /// The way back to the previous event, of the kinds that are not `hidden`.
     pub(crate) fn begin_step_back(&mut self, hidden: &[MarkKind]) -> Way {
         let way = self.begin_back_to_row(|row| !hidden.contains(&row.kind.mark()));
         way.unwrap_or_else(|| self.begin_way(Timestamp::ZERO))
     }
 
-    /// The way back to the last row before now of which `found` says so, if there is one.
+    /// The way back to the last row before now that satisfies `found`, if there is one.
     pub(crate) fn begin_back_to_row(&mut self, found: impl Fn(&Row) -> bool) -> Option<Way> {
         let now = self.now();
         let at = self.rows().iter().rev().find(|row| row.at < now && found(row))?.at;
         Some(self.begin_way(at))
     }
 
-    /// The way to a moment, from where it can be played on to.
+    /// The way to a moment, from a checkpoint before it if it lies back.
     pub(crate) fn begin_way(&mut self, to: Timestamp) -> Way {
         self.begin_seek(to);
         Way::to(to)

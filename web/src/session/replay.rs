@@ -1,4 +1,4 @@
-//! Carrying out a timeline, from its beginning or from a checkpoint.
+//! The replay of a timeline, from its beginning or from a checkpoint.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -13,13 +13,13 @@ use taintlab_core::time::Timestamp;
 use super::rows::Home;
 use super::{Checkpoint, Edit, Progress, RowKind, Session};
 
-/// How many rows of the log lie between two checkpoints, at least.
+/// Rows of the log between two checkpoints, at least.
 const ROWS_PER_CHECKPOINT: usize = 256;
-/// More checkpoints than this are thinned out.
+/// Checkpoints above which they are thinned out.
 const MAX_CHECKPOINTS: usize = 48;
 
 impl Session {
-    /// Everything again from the beginning, with the simulator of that.
+    /// Begins everything again, with the simulator of the beginning.
     pub(super) fn begin_replay(&mut self, simulator: Simulator) {
         if !self.touched.all {
             self.touch_differences(&simulator, 0);
@@ -66,8 +66,8 @@ impl Session {
         self.checkpoints = checkpoints;
     }
 
-    /// Notes what will look different with another simulator, when only so many of the pods that
-    /// are gone still are; the pods among it.
+    /// Notes differences from another simulator, in which only the first `gone` of the pods that
+    /// are gone still are; returns the pods that differ.
     fn touch_differences(&mut self, other: &Simulator, gone: usize) -> BTreeSet<PodKey> {
         let differences = Differences::between(&self.simulator, other);
         let pods = differences.pods.clone();
@@ -96,7 +96,7 @@ impl Session {
         self.pass_time(to);
     }
 
-    /// Steps of one instant all come before what follows from any of them.
+    /// Runs a step: all steps of one instant come before the consequences of any of them.
     fn run_step(&mut self, at: Timestamp) {
         if at > self.now() {
             self.pass_time_until(at);
@@ -109,7 +109,7 @@ impl Session {
             None | Some(Ok(None)) => RowKind::Step(command),
             Some(Ok(Some(error))) => RowKind::Refused { command, error },
             Some(Err(ScenarioError::Step { error, .. })) => RowKind::Skipped { command, error },
-            // The only other thing that can be wrong with a step.
+            // Nothing else can be wrong with a step.
             Some(Err(_)) => RowKind::NotRefused(command),
         };
         self.push_row(at, row);
@@ -128,8 +128,8 @@ impl Session {
         self.pass_time(at);
     }
 
-    /// Carries out a command of an edit; one that does not fit changes nothing. The error of a
-    /// request that was made to fail: it was sent.
+    /// Carries out a command of an edit; one that does not fit changes nothing. Returns the error
+    /// of a request that was made to fail: it was sent.
     pub(super) fn run_command(
         &mut self,
         at: Timestamp,
@@ -147,7 +147,8 @@ impl Session {
         Ok(failed)
     }
 
-    /// Why a kubelet is unreachable can change without an event.
+    /// Notes the node of a command: the cause of an unreachable kubelet can change without an
+    /// event.
     fn touch_node_of(&mut self, command: &Command) {
         self.touched.nodes.extend(command.node().map(NodeName::from));
     }
@@ -167,7 +168,7 @@ impl Session {
 
     pub(super) fn pass_time(&mut self, to: Timestamp) {
         self.pass_time_until(to);
-        // Never in the past: callers go back with a checkpoint.
+        // The time is never in the past: callers go back with a checkpoint.
         let _ = self.simulator.advance_to(to);
         self.take_events();
         self.maybe_checkpoint();
@@ -183,8 +184,8 @@ impl Session {
         }
     }
 
-    /// Whether it takes long to come here from the last checkpoint. Each is a copy of the cluster,
-    /// which takes memory, and which a frame that makes one has to wait for.
+    /// Whether the way here from the last checkpoint is long. Each checkpoint is a copy of the
+    /// cluster, which takes memory, and for which a frame has to wait.
     pub(super) fn is_far_from_checkpoint(&self) -> bool {
         let rows = ROWS_PER_CHECKPOINT.max(self.homes.len() / 4);
         self.checkpoints.last().is_none_or(|last| last.rows + rows <= self.past)
@@ -222,8 +223,8 @@ impl Session {
         self.keep_checkpoints(&log, same);
     }
 
-    /// A checkpoint is right if all edits it holds are the same, and it is not later than the
-    /// first edit that it does not hold.
+    /// Keeps the checkpoints that are right: all edits they hold are the same, and they are not
+    /// later than the first edit that they do not hold.
     fn keep_checkpoints(&mut self, log: &[Rc<Edit>], same: usize) {
         self.checkpoints.retain(|checkpoint| {
             let held = checkpoint.progress.edits;

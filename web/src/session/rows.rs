@@ -1,4 +1,4 @@
-//! Events become rows of the log, and leave traces on the board.
+//! Rows of the log from events, and their traces on the board.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -15,36 +15,36 @@ use super::Session;
 /// One row of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
-    /// When.
+    /// The time.
     pub(crate) at: Timestamp,
-    /// What.
+    /// The kind.
     pub(crate) kind: RowKind,
 }
 
-/// What a row of the log tells.
+/// The kind of a row, with its data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RowKind {
-    /// Something happened in the simulation.
+    /// An event of the simulation.
     Happened(EventKind),
     // Commands are long and few, and there may be a million rows.
-    /// The user did something.
+    /// A command of the user.
     Edit(Box<Command>),
-    /// The scenario did something.
+    /// A command of the scenario.
     Step(Box<Command>),
     /// A step was refused, as the scenario says it must be.
     Refused {
-        /// Its command.
+        /// The command.
         command: Box<Command>,
         /// The error.
         error: CommandError,
     },
     /// A step was carried out that should have been refused.
     NotRefused(Box<Command>),
-    /// A command did not fit and was passed over.
+    /// A command did not fit and was skipped.
     Skipped {
         /// The command.
         command: Box<Command>,
-        /// Why it did not fit.
+        /// The reason why it did not fit.
         error: CommandError,
     },
 }
@@ -52,15 +52,15 @@ pub(crate) enum RowKind {
 /// A mark on the timeline, also ahead of the clock when it was moved back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
-    /// When.
+    /// The time.
     pub(crate) at: Timestamp,
     /// The row that it stands for.
     row: usize,
-    /// What.
+    /// The kind.
     pub(crate) kind: MarkKind,
 }
 
-/// What a row is about, for marks on the timeline and for stepping.
+/// The subject of a row, for marks on the timeline and for stepping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum MarkKind {
     /// Anything else.
@@ -71,16 +71,16 @@ pub(crate) enum MarkKind {
     Zone,
     /// A pod was evicted.
     Eviction,
-    /// The user or the scenario did something.
+    /// A change by the user or the scenario.
     Change,
 }
 
 impl MarkKind {
-    /// All of them, as they are listed.
+    /// All kinds, in the order of lists.
     pub(crate) const ALL: [Self; 5] =
         [Self::Change, Self::Eviction, Self::Node, Self::Zone, Self::Other];
 
-    /// What its marks stand for.
+    /// The name of its marks.
     pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::Change => "Changes",
@@ -98,7 +98,7 @@ impl MarkKind {
 }
 
 impl RowKind {
-    /// What the row is about.
+    /// The subject of the row.
     pub(crate) fn mark(&self) -> MarkKind {
         match self {
             Self::Edit(_) | Self::Step(_) | Self::Refused { .. } | Self::NotRefused(_) => {
@@ -132,7 +132,7 @@ pub(crate) const fn is_about_zones(what: &EventKind) -> bool {
     )
 }
 
-/// Whether it changes nothing that the board shows: what a drain prints is for the console, an
+/// Whether an event changes nothing that the board shows: output of a drain is for the console, an
 /// event of a workload or a budget for the log.
 const fn is_only_text(what: &EventKind) -> bool {
     matches!(
@@ -147,13 +147,13 @@ const fn is_only_text(what: &EventKind) -> bool {
 /// A pod that is gone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Gone {
-    /// Which pod.
+    /// The pod.
     pub(crate) pod: PodKey,
-    /// Where it was; empty if it had no node.
+    /// The node it was on; empty if it had none.
     pub(crate) node: NodeName,
-    /// When the object was removed.
+    /// The time when the object was removed.
     pub(crate) at: Timestamp,
-    /// When a controller's `DELETE` was accepted, if that is why it is gone.
+    /// The time when a controller's `DELETE` was accepted, if that is why the pod is gone.
     pub(crate) evicted: Option<Timestamp>,
     /// Whether it had no controller that would make another.
     pub(crate) bare: bool,
@@ -166,7 +166,7 @@ impl Gone {
     }
 }
 
-/// Where a pod is and what awaits it, to be told when it is gone.
+/// Facts about a pod that are told when it is gone: its node, its eviction, its controller.
 #[derive(Clone, Debug)]
 pub(super) struct Home {
     node: NodeName,
@@ -181,7 +181,7 @@ impl Home {
 }
 
 impl Session {
-    /// Writes a row; one that the clock has passed before is there already.
+    /// Adds a row, unless the clock has passed it before: then it is there already.
     pub(super) fn push_row(&mut self, at: Timestamp, kind: RowKind) {
         if self.past == self.rows.len() {
             let mark = kind.mark();
@@ -193,7 +193,7 @@ impl Session {
         self.past += 1;
     }
 
-    /// Something else will follow than what is known: forgets that.
+    /// Forgets the known future, as something else will follow.
     pub(super) fn forget_what_follows(&mut self) {
         self.forget_rows_from(self.past);
         if self.recorder.events() > self.events {
@@ -210,12 +210,12 @@ impl Session {
         self.marks.retain(|mark| mark.row < row);
     }
 
-    /// What happened in the simulation until now.
+    /// The events of the simulation until now.
     pub(crate) fn events(&self) -> Vec<Event> {
         Self::events_of(self.rows())
     }
 
-    /// What happened and will happen from one moment to another, as far as that is known.
+    /// The events from one moment to another, past and future, as far as they are known.
     pub(crate) fn events_between(&self, from: Timestamp, to: Timestamp) -> Vec<Event> {
         let within = |rows: &[Rc<Row>], from: Timestamp, to: Timestamp| {
             let first = rows.partition_point(|row| row.at < from);
@@ -240,10 +240,10 @@ impl Session {
         events.collect()
     }
 
-    /// Takes what happened from the simulation.
+    /// Takes new events from the simulation.
     pub(super) fn take_events(&mut self) {
         let events = self.simulator.drain_events();
-        // What the clock has passed before is recorded.
+        // Events that the clock has passed before are recorded already.
         let known = self.recorder.events().saturating_sub(self.events);
         let new = events.get(known..).unwrap_or_default();
         if !new.is_empty() {
@@ -258,7 +258,7 @@ impl Session {
         }
     }
 
-    /// Where the pod of an event is from now on, and what is to be drawn anew.
+    /// Notes the home of an event's pod, and the parts of the board to draw anew.
     fn note(&mut self, at: Timestamp, what: &EventKind) {
         if let EventKind::PodAdded { pod, .. } = what {
             self.find_home(pod, None);
@@ -280,7 +280,7 @@ impl Session {
         if let Some(pod) = pod {
             self.touched.pods.insert(pod.clone());
         } else if let Some(node) = node {
-            // Whether its kubelet can confirm a deletion is no event of the pod.
+            // Whether a kubelet can confirm a deletion is no event of the pod.
             let pods = self.simulator.cluster().pods_of(node.as_str());
             let ending = pods.filter(|(_, pod)| pod.is_terminating());
             self.touched.pods.extend(ending.map(|(pod, _)| pod.clone()));
@@ -292,7 +292,8 @@ impl Session {
         }
     }
 
-    /// Where pods are and what awaits them, after the clock was moved back and these have changed.
+    /// Finds the homes of the changed pods, and the evictions of all, after the clock was moved
+    /// back.
     pub(super) fn find_homes(&mut self, changed: &BTreeSet<PodKey>) {
         for pod in changed {
             self.homes.remove(pod);
@@ -312,7 +313,7 @@ impl Session {
             {
                 (pod, Some(row.at))
             } else if let RowKind::Happened(EventKind::PodAdded { pod, .. }) = &row.kind {
-                // Another of the same name.
+                // Another pod of the same name.
                 (pod, None)
             } else {
                 continue;

@@ -1,4 +1,4 @@
-//! Changes of where a timeline begins.
+//! Changes of the initial state of a timeline.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use taintlab_core::release::{FeatureGate, GateStage, KubernetesRelease};
 use taintlab_core::scenario::Scenario;
 use taintlab_core::simulator::HealthPassTime;
 
-/// Another Kubernetes to begin with.
+/// A change of the Kubernetes to begin with.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum StartChange {
     /// Another release.
@@ -20,11 +20,11 @@ pub(crate) enum StartChange {
     NodeLifecycle,
     /// A feature gate is on or off.
     Gate(String, bool),
-    /// What the dialog of settings says.
+    /// The settings of the dialog.
     Settings(Box<StartSettings>),
 }
 
-/// What the dialog of settings says.
+/// The settings of the dialog.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct StartSettings {
     /// The release.
@@ -33,9 +33,9 @@ pub(crate) struct StartSettings {
     pub(crate) flags: BTreeMap<String, String>,
     /// Whether kubelets and the node lifecycle controller run.
     pub(crate) node_lifecycle: bool,
-    /// How long health passes take.
+    /// The durations of health passes.
     pub(crate) health_pass: HealthPassTime,
-    /// How the kubelets are set.
+    /// The settings of the kubelets.
     pub(crate) kubelets: KubeletSettings,
     /// The descheduler, if there is one.
     pub(crate) descheduler: Option<DeschedulerSettings>,
@@ -44,7 +44,7 @@ pub(crate) struct StartSettings {
 }
 
 impl StartChange {
-    /// Makes it.
+    /// Makes the change.
     pub(crate) fn apply(self, start: &mut Scenario) {
         match self {
             Self::Release(release) => set_release(start, release),
@@ -65,7 +65,7 @@ impl StartSettings {
         start.kubernetes.health_pass = (!is_usual).then_some(self.health_pass);
         let is_usual = self.kubelets == KubeletSettings::default();
         start.kubernetes.kubelets = (!is_usual).then_some(self.kubelets);
-        // They need the scheduler, and controllers that make other pods.
+        // Both need the scheduler, and controllers that make other pods.
         if self.descheduler.is_some() || self.autoscaler.is_some() {
             run_control_plane(start, true);
         }
@@ -74,7 +74,7 @@ impl StartSettings {
     }
 }
 
-/// Chooses a release; settings of feature gates that it does not have are dropped.
+/// Sets a release, and drops feature gates that it does not have.
 pub(crate) fn set_release(start: &mut Scenario, release: KubernetesRelease) {
     start.kubernetes.release = Some(release);
     start.kubernetes.feature_gates.retain(|name, on| {
@@ -87,7 +87,7 @@ pub(crate) fn set_release(start: &mut Scenario, release: KubernetesRelease) {
     });
 }
 
-/// Switches the scheduler and the controllers of workloads on, with the kubelets they need, or off.
+/// Switches the scheduler and the workload controllers on, with the kubelets they need, or off.
 fn run_control_plane(start: &mut Scenario, run: bool) {
     start.kubernetes.control_plane = Some(run);
     if run {

@@ -5,8 +5,8 @@ use taintlab_core::release::KubernetesRelease;
 
 use super::*;
 
-/// One node `n` and pods `p0` …, each of which tolerates the taint `k` for ten seconds more than
-/// the one before.
+/// One node `n` and pods `p0` …; each pod tolerates the taint `k` for ten seconds more than the one
+/// before.
 fn scenario(pods: u64) -> Scenario {
     let pods: Vec<_> = (0..pods)
         .map(|index| {
@@ -76,7 +76,7 @@ fn a_refused_edit_changes_nothing() {
     let (before, lanes) = (rows(&session), lanes_of(&session));
     let mut commands = taint();
     commands.push(Command::DeleteNode { node: "missing".into() });
-    // The second of two, and one alone.
+    // Once the second of two commands is refused, once a single one.
     for refused in [commands.clone(), commands.split_off(1)] {
         assert!(session.apply(refused).is_err());
         assert!(!session.can_undo());
@@ -145,7 +145,7 @@ fn undo_of_an_edit_ahead_of_the_clock_moves_the_clock_to_it() {
     assert_eq!(session.next().unwrap().at, secs(60));
 }
 
-/// However the clock is moved about, at the end it is as if time had just passed.
+/// The clock moves about, and the end is as if time had just passed.
 #[test]
 fn scrubbing_changes_nothing() {
     let mut straight = Session::new(scenario(300)).unwrap();
@@ -340,9 +340,10 @@ fn a_request_that_was_made_to_fail_is_an_edit() {
     assert_eq!(session.apply(delete()).unwrap(), Some(error), "it was not sent yet");
 }
 
-/// What is to come is told a day ahead, as in the package, and again as long as nothing is done.
+/// The forecast reaches a day ahead, as in the package, and reaches it again as long as nothing is
+/// done.
 #[test]
-fn a_pod_that_is_lost_in_three_hours_is_told_of() {
+fn a_pod_that_is_lost_in_three_hours_is_forecast() {
     let unreachable = "node.kubernetes.io/unreachable";
     let scenario = serde_json::from_value(serde_json::json!({
         "apiVersion": "taintlab/v1", "kind": "Scenario",
@@ -375,9 +376,9 @@ fn lanes_of(session: &Session) -> taintlab_core::lanes::Lanes {
     session.recorder().lanes(session.now())
 }
 
-/// However the clock got there, the lanes are those of a run straight ahead.
+/// The lanes are those of a run straight ahead, however the clock got there.
 #[test]
-fn lanes_depend_on_what_was_done_alone() {
+fn lanes_depend_only_on_edits() {
     let mut straight = Session::new(scenario(3)).unwrap();
     straight.seek(secs(4));
     straight.apply(taint()).unwrap();
@@ -485,7 +486,7 @@ fn branches_of_two_depths_are_run_beside_each_other() {
     let pods_of = |branch: &Branch| {
         let mut run = session.run_beside(branch.start.clone(), branch.log.clone()).unwrap();
         run.seek(secs(90));
-        // What nobody looks at there is not kept.
+        // Records that nobody looks at there are not kept.
         assert!(run.gone().is_empty() && run.marks().is_empty() && run.checkpoints.is_empty());
         pods(&run)
     };
@@ -493,7 +494,7 @@ fn branches_of_two_depths_are_run_beside_each_other() {
     assert!(pods_of(tainted) < 2);
 }
 
-/// Runs to what is looked for, in slices of one moment.
+/// Runs to the target of a search, in slices of one moment.
 fn run_to(session: &mut Session, mut found: impl FnMut(&Session, &[Rc<Row>]) -> bool) -> bool {
     let mut run = session.begin_run_to();
     loop {
@@ -539,7 +540,7 @@ fn the_clock_runs_until_a_condition_and_back_to_it() {
 }
 
 #[test]
-fn steps_leave_out_kinds_that_are_hidden() {
+fn steps_skip_hidden_kinds() {
     let mut session = Session::new(scenario(1)).unwrap();
     session.apply(taint()).unwrap();
     let hidden: Vec<_> =
