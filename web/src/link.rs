@@ -1,19 +1,20 @@
 //! A session in the address of the page.
 //!
-//! An example of the page is named: `#s=NAME&release=1.34&t=40s`. What was done to it follows as
-//! `&e=`, any other cluster stands after `#2.`: both are JSON ([`State`]), deflated as it is
-//! (RFC 1951) and in base64url. Of a cluster only what a run depends on is there ([`mod@slim`]), as
-//! tables ([`compact`]) with short words ([`words`]); `#1.` had it in full. The release and every flag that was set are always written, so
-//! that a link means the same when a later version of the page has other defaults.
+//! An example of the page is named: `#s=NAME&release=1.34&t=40s`, and its edits follow as `&e=`.
+//! Any other cluster stands after `#2.`. Both are JSON ([`State`]), deflated without a header (RFC
+//! 1951) and in base64url. A cluster is reduced to the data that a run depends on ([`mod@slim`]),
+//! as tables ([`compact`]) with short words ([`words`]); `#1.` held it in full. The release and
+//! every flag that was set are always written, so that a link means the same when a later version
+//! of the page has other defaults.
 //!
-//! `#d=` is a scenario file, packed in the same way, and `&t=` the moment: what demos on other
-//! pages lead here with (`taintlab_manifest::demo::Embed`).
+//! `#d=` is a scenario file, packed in the same way, and `&t=` the moment: demos on other pages
+//! lead here with it (`taintlab_manifest::demo::Embed`).
 //!
-//! The number before the dot is that of the shape. Fields may be added to a shape; a link
-//! that was once made is read forever, which `web/src/link/fixtures` holds.
+//! The number before the dot is the number of the format. Fields may be added to a format; a link
+//! that was once made is read forever. The links in `web/src/link/fixtures` make sure of that.
 //!
-//! Deflating and inflating are the browser's: [`Draft`] is a link before it is deflated, [`Parsed`]
-//! one before it is inflated.
+//! The browser deflates and inflates: [`Draft`] is a link before it is deflated, [`Parsed`] one
+//! before it is inflated.
 
 mod compact;
 mod hidden;
@@ -45,15 +46,15 @@ use crate::text::count;
 use crate::view_models::selection::Selection;
 use crate::{files, samples};
 
-/// No more bytes of a link are inflated.
+/// Bytes of a link that are inflated at most.
 pub(crate) const MOST_INFLATED: usize = 512 * 1024;
-/// A cluster of more objects does not fit, and is not even tried.
+/// Objects of a cluster at most: more do not fit into a link, and are not even tried.
 const MOST_OBJECTS: usize = 1_000;
 
-/// What a link holds besides what stands in it in clear.
+/// The packed part of a link.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct State {
-    /// Where it begins, as a scenario file says it; absent for an example.
+    /// The initial state, in the form of a scenario file; absent for an example.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     s: Option<Value>,
     /// The edits.
@@ -62,10 +63,10 @@ struct State {
     /// The bookmarks of an example, if they are not its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     b: Option<Vec<Bookmark>>,
-    /// What the clock shows.
+    /// The time of the clock.
     #[serde(default, skip_serializing_if = "is_zero")]
     t: Span,
-    /// What is selected.
+    /// The selection.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     x: String,
     /// The hash of the event log until then.
@@ -80,16 +81,16 @@ fn is_zero(span: &Span) -> bool {
 /// A link that is not deflated yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Draft {
-    /// What comes first, with its `#`.
+    /// The part in clear text, with its `#`.
     pub(crate) clear: String,
-    /// What is still to be deflated.
+    /// The part that is still to be deflated.
     pub(crate) json: Option<String>,
-    /// What is in the link, in words.
+    /// The contents of the link, in words.
     pub(crate) contents: Vec<String>,
 }
 
 impl Draft {
-    /// Whether it says no more than the bare address: the sample cluster as everybody finds it.
+    /// Whether it says no more than the bare address: the sample cluster, unchanged.
     pub(crate) fn says_nothing(&self) -> bool {
         let release = KubernetesRelease::default();
         self.json.is_none() && self.clear == format!("#s={}&release={release}", samples::SAMPLE)
@@ -104,7 +105,7 @@ impl Draft {
 /// The link of a session.
 ///
 /// # Errors
-/// Why there is none.
+/// There is no link; the text says why.
 pub(crate) fn write(session: &Session, selection: Option<&Selection>) -> Result<Draft, String> {
     let timeline = session.timeline();
     let start = &timeline.start;
@@ -165,8 +166,8 @@ fn to_json(state: &State) -> Result<String, String> {
     serde_json::to_string(state).map_err(|error| error.to_string())
 }
 
-/// Checks that whoever opens a link inflates what is packed in it: however well it deflates, they
-/// stop at [`MOST_INFLATED`].
+/// Checks that whoever opens a link can inflate its packed part: inflating stops at
+/// [`MOST_INFLATED`], however well the part deflates.
 fn check_inflated(json: String) -> Result<String, String> {
     let length = json.len();
     if length <= MOST_INFLATED {
@@ -175,7 +176,7 @@ fn check_inflated(json: String) -> Result<String, String> {
     Err(format!("it would unpack to {length} bytes, and {MOST_INFLATED} is the most that opens"))
 }
 
-/// What there is in a link, in words.
+/// The contents of a link, in words.
 fn contents(session: &Session, selection: Option<&Selection>) -> Vec<String> {
     let timeline = session.timeline();
     let cluster = session.simulator().cluster();
@@ -210,8 +211,8 @@ fn contents(session: &Session, selection: Option<&Selection>) -> Vec<String> {
     contents
 }
 
-/// The example that a session begins with, and how a link names it, if nothing of it was changed
-/// but what a link says in clear.
+/// The example with which a session begins, and its name in a link; none if more of it was changed
+/// than a link says in clear text.
 fn example_of(start: &Scenario) -> Option<(Scenario, String)> {
     let name = &start.metadata.name;
     let (_, text) = samples::all().find(|(known, _)| known == name)?;
@@ -241,14 +242,14 @@ fn example_of(start: &Scenario) -> Option<(Scenario, String)> {
     its.release = own.release;
     its.feature_gates.clone_from(&own.feature_gates);
     its.controller_manager_flags.clone_from(&own.controller_manager_flags);
-    // What the example sets and somebody has taken away again cannot be said.
+    // A link cannot say that a setting of the example was taken away.
     its.node_lifecycle = own.node_lifecycle.or(its.node_lifecycle);
     its.control_plane = own.control_plane.or(its.control_plane);
     like.bookmarks.clone_from(&start.bookmarks);
     (like == *start).then_some((base, clear))
 }
 
-/// Takes out what [`lengthen`] puts back, or what goes without saying: what kind of thing this is.
+/// Takes out fields that [`lengthen`] puts back, or that go without saying: the kinds of objects.
 fn shorten(start: &mut Value) {
     let Value::Object(scenario) = start else { return };
     scenario.retain(|key, value| {
@@ -271,7 +272,7 @@ fn lengthen(start: &mut Value) {
     }
 }
 
-/// Four bytes of what happened until now: when, what, to which object (FNV-1a).
+/// Four bytes of hash (FNV-1a) of all events until now: the time, the kind and the object of each.
 pub(crate) fn hash(session: &Session) -> String {
     let mut hash = 0x811c_9dc5_u32;
     let mut add = |bytes: &[u8]| {
@@ -284,7 +285,8 @@ pub(crate) fn hash(session: &Session) -> String {
         add(&row.at.as_nanos().to_le_bytes());
         add(what.pod().map_or("", |pod| pod.as_str()).as_bytes());
         add(what.node().map_or("", |node| node.as_str()).as_bytes());
-        // The name of the kind comes first. More words may be added to a kind, and change nothing.
+        // The name of the kind comes first. More words may be added to a kind without changing the
+        // hash.
         let json = serde_json::to_string(what).unwrap_or_default();
         add(json.split(',').next().unwrap_or_default().as_bytes());
     }
@@ -296,15 +298,15 @@ pub(crate) fn hash(session: &Session) -> String {
 pub(crate) struct Parsed {
     example: Option<Box<Scenario>>,
     clear: Clear,
-    /// What is to be inflated, in base64url; empty if there is nothing.
+    /// The part to inflate, in base64url; empty if there is none.
     pub(crate) packed: String,
     form: Form,
 }
 
-/// What is packed in a link.
+/// The form of the packed part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Form {
-    /// A [`State`] as it is.
+    /// A [`State`] in full.
     #[default]
     State,
     /// A [`State`] whose objects are tables ([`compact`]), with short words ([`words`]).
@@ -313,7 +315,7 @@ enum Form {
     File,
 }
 
-/// What a link says in clear.
+/// The part of a link in clear text.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Clear {
     at: Timestamp,
@@ -321,10 +323,10 @@ struct Clear {
     hash: String,
 }
 
-/// Reads the fragment of an address; nothing if it is no link of the page.
+/// Reads the fragment of an address; none if it is no link of the page.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The link is broken; the text says how.
 pub(crate) fn parse(fragment: &str) -> Result<Option<Parsed>, String> {
     let fragment = fragment.strip_prefix('#').unwrap_or(fragment);
     if let Some(example) = fragment.strip_prefix("s=") {
@@ -354,10 +356,10 @@ pub(crate) fn parse(fragment: &str) -> Result<Option<Parsed>, String> {
     Ok(Some(Parsed { packed: packed.to_owned(), form, ..Parsed::default() }))
 }
 
-/// Checks that a fragment can be opened.
+/// Checks that a fragment is short enough to be opened.
 ///
 /// # Errors
-/// It is too long for that.
+/// The fragment is too long.
 pub(crate) fn check_fragment(fragment: &str) -> Result<(), String> {
     let length = fragment.len();
     if length <= MOST_ENCODED {
@@ -454,23 +456,23 @@ pub(crate) struct Opened {
     pub(crate) session: Session,
     /// The way to the moment of the link.
     pub(crate) way: Way,
-    /// What is selected.
+    /// The selection.
     pub(crate) selection: Option<Selection>,
-    /// What happened until then where the link was made, for [`differs`]; empty if that is not
-    /// known.
+    /// The hash of the event log until then where the link was made, for [`differs`]; empty if
+    /// unknown.
     pub(crate) hash: String,
 }
 
-/// Whether what happened until now is not what happened where a link was made.
+/// Whether the events until now differ from those where a link was made.
 pub(crate) fn differs(session: &Session, made: &str) -> bool {
     !made.is_empty() && made != hash(session)
 }
 
 impl Parsed {
-    /// The session of the link, whose packed part says this; that is read in slices.
+    /// The session of the link, from its inflated part, which is read in slices.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The link is broken; the text says how.
     pub(crate) async fn open(self, inflated: &str) -> Result<Opened, String> {
         if self.form == Form::File {
             let start = files::linked_scenario(inflated).await?;
@@ -514,7 +516,7 @@ impl Parsed {
     }
 }
 
-/// The edits of a session as they stand in a timeline.
+/// The edits of a session, in the form of its timeline.
 pub(crate) fn edits_of(session: &Session) -> Vec<Edit> {
     session.timeline().log.iter().map(|edit: &Rc<Edit>| Edit::clone(edit)).collect()
 }

@@ -1,12 +1,12 @@
-//! The objects of a cluster as tables, for links: objects of one shape are rows, and what they all
-//! say stands once.
+//! The objects of a cluster as tables, for links: objects of one shape are rows, and values that
+//! all of them share stand once.
 //!
-//! Each object is told by what differs from another one, its base: a pod from the template of its
-//! workload, a ReplicaSet from its Deployment, any other from the first of its kind. Objects of the
-//! same shape are a [`Table`]: a tree of their fields whose leaves are columns. A column says with
-//! its first number what its values are ([`Column`]); a single value is that of all rows.
+//! Each object is told by its differences from another one, its base: a pod from the template of
+//! its workload, a ReplicaSet from its Deployment, any other from the first of its kind. Objects of
+//! the same shape are a table: a tree of their fields whose leaves are columns. The first number of
+//! a column tells the kind of its values ([`Column`]); a single value is that of all rows.
 //!
-//! What is written here is read forever: links of format 2 hold it.
+//! Links of format 2 hold these tables, so they are read forever.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,26 +18,26 @@ use taintlab_core::time::Time;
 
 use super::slim::{RANKED, rank_of};
 
-/// The lists of objects, those first that others refer to.
+/// The lists of objects; lists that others refer to come first.
 const LISTS: [&str; 5] = ["nodes", "workloads", "pods", "budgets", "others"];
 
-/// Before the number of an item of a list, among the keys of mappings.
+/// The sign before the number of an item of a list, among the keys of mappings.
 const ITEM: char = '#';
 
-/// How the values of a column are written.
+/// The kind of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
-    /// As they are.
+    /// Values as they are.
     Plain = 0,
-    /// Times: seconds since the object was created, or before the start for that time itself.
+    /// Times: seconds since the object was created; for that time itself, seconds before the start.
     Seconds = 1,
-    /// Names of nodes, by their places in the list.
+    /// Names of nodes, as their places in the list of nodes.
     Node = 2,
-    /// What follows what the base says.
+    /// Suffixes of the texts of the base.
     Suffix = 3,
     /// The name of the object itself.
     OwnName = 4,
-    /// UIDs that stand for their order.
+    /// UIDs, as numbers in their order.
     Rank = 5,
 }
 
@@ -52,26 +52,26 @@ impl Column {
 /// A list of objects.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Packed {
-    /// The base of each object: 0 for none, the place of an object before it in the list and one,
-    /// or the place of a workload and one below zero.
+    /// The base of each object: 0 for none, the place plus one of an object before it in the list,
+    /// or minus the place plus one of a workload.
     b: Vec<i64>,
     /// The table of each object.
     t: Vec<usize>,
-    /// The fields of each table: the tree.
+    /// The tree of fields of each table.
     f: Vec<Value>,
 }
 
-/// No more values are unpacked of a list: few letters can stand for many.
+/// Values that are unpacked of a list at most: few letters can stand for many.
 const MOST_PARTS: usize = 1_000_000;
 
 fn broken(what: &str) -> String {
     format!("{what} in its packed part is not what it should be")
 }
 
-/// What columns may refer to.
+/// Names that columns refer to.
 struct Names {
     nodes: Vec<String>,
-    /// Times count from here.
+    /// The start, from which times count.
     start: i64,
 }
 
@@ -83,7 +83,7 @@ impl Names {
     }
 }
 
-/// The seconds of a time that is written in the usual way.
+/// The seconds since 1970 of a time without fractions, written in the usual way.
 fn seconds(text: &str) -> Option<i64> {
     let time = Time::parse(text).ok().filter(|time| time.to_string() == text)?;
     let seconds = time.unix_seconds();
@@ -131,7 +131,7 @@ pub(super) fn pack(scenario: &mut Value) {
 /// The images of all nodes, in place of a list of objects.
 const IMAGES: &str = "images";
 
-/// Puts numbers in place of images, of which nodes have the same ones.
+/// Puts numbers in place of images, as nodes have the same ones.
 fn pack_images(nodes: &mut [Value], all: &mut Vec<Value>) {
     for own in nodes.iter_mut().filter_map(|node| node.pointer_mut("/status/images")) {
         for image in own.as_array_mut().into_iter().flatten() {
@@ -158,7 +158,7 @@ fn unpack_images(nodes: &mut [Value], all: &[Value]) -> Result<(), String> {
 /// Unpacks what [`pack`] has packed.
 ///
 /// # Errors
-/// It is nothing of that kind.
+/// The value was not packed by [`pack`].
 pub(super) fn unpack(scenario: &mut Value) -> Result<(), String> {
     let Value::Object(scenario) = scenario else { return Ok(()) };
     let mut names = Names::of(scenario);
@@ -184,7 +184,7 @@ pub(super) fn unpack(scenario: &mut Value) -> Result<(), String> {
     Ok(())
 }
 
-/// A pod of a workload's template, as far as the template says it.
+/// A pod from the template of a workload, as far as the template says it.
 fn pod_of(workload: &Value) -> Value {
     let template = |path: &[&str]| at(workload, path).cloned().unwrap_or_default();
     let own = |key: &str| workload.get(key).cloned().unwrap_or_default();
@@ -221,7 +221,7 @@ fn base<'v>(
     found.map(Some).ok_or_else(|| broken("a base"))
 }
 
-/// Kind, namespace and name of what an object is, and of its first owner.
+/// The kind, namespace and name of an object.
 fn key_of(object: &Value) -> [String; 3] {
     let text = |path: &[&str]| at(object, path).and_then(Value::as_str).unwrap_or_default();
     let namespace = text(&["metadata", "namespace"]);
@@ -246,7 +246,7 @@ fn bases(items: &[Value], workloads: &[Value]) -> Vec<i64> {
     for (place, object) in items.iter().enumerate() {
         let owner = owner_of(object);
         let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default();
-        // Pods say no kind, and those of nodes are like one another.
+        // Pods state no kind, and pods that nodes own are like one another.
         let alike = match &owner {
             Some([owner, ..]) => format!("{kind} {owner}"),
             None => kind.to_owned(),
@@ -282,7 +282,7 @@ fn shape(value: &Value, out: &mut String) {
     }
 }
 
-/// Whether a value is told as a whole: also lists of numbers.
+/// Whether a value is written as a whole: scalars, empty mappings, lists of numbers.
 fn is_leaf(value: &Value) -> bool {
     match value {
         Value::Object(map) => map.is_empty(),
@@ -323,7 +323,7 @@ fn pack_list(items: &[Value], workloads: &[Value], names: &Names) -> Packed {
     packed
 }
 
-/// Where in an object a field is, as far as its time counts from elsewhere.
+/// The place of a field in an object, as far as it matters for names and times.
 #[derive(Clone, Copy, PartialEq)]
 enum Depth {
     Object,
@@ -346,7 +346,7 @@ impl Depth {
     }
 }
 
-/// One object, or the same part of it and of its base.
+/// One object, or one part of it and of its base.
 #[derive(Clone, Copy)]
 struct Row<'v> {
     value: &'v Value,
@@ -355,7 +355,7 @@ struct Row<'v> {
     name: &'v str,
 }
 
-/// The tree of what differs from the bases; none if nothing does.
+/// The tree of differences from the bases; none if there are none.
 fn difference(rows: &[Row<'_>], names: &Names, depth: Depth) -> Option<Value> {
     if rows.iter().all(|row| row.base == Some(row.value)) {
         return None;
@@ -395,7 +395,7 @@ fn difference(rows: &[Row<'_>], names: &Names, depth: Depth) -> Option<Value> {
     Some(Value::Object(tree))
 }
 
-/// The same part of each row, which all have.
+/// One part of each row, which all rows have.
 fn parts<'v>(rows: &[Row<'v>], part: impl Fn(&'v Value) -> Option<&'v Value>) -> Vec<Row<'v>> {
     let of = |row: &Row<'v>| {
         Some(Row { value: part(row.value)?, base: row.base.and_then(&part), ..*row })
@@ -403,7 +403,7 @@ fn parts<'v>(rows: &[Row<'v>], part: impl Fn(&'v Value) -> Option<&'v Value>) ->
     rows.iter().filter_map(of).collect()
 }
 
-/// A key of a mapping, which is no place in a list.
+/// A key of a mapping, in a form that is no place in a list.
 fn escaped(key: &str) -> String {
     if key.starts_with(ITEM) { format!("{ITEM}{key}") } else { key.to_owned() }
 }
@@ -440,7 +440,7 @@ fn column(rows: &[Row<'_>], names: &Names, depth: Depth) -> Value {
     let (kind, mut values) = found;
     if values.windows(2).all(|pair| pair.first() == pair.last()) {
         values.truncate(1);
-        // What all say as it is needs no column.
+        // A plain value that all rows share needs no column.
         if let (Column::Plain, [value @ (Value::String(_) | Value::Bool(_))]) = (kind, &*values) {
             return value.clone();
         }
@@ -496,7 +496,7 @@ fn unpack_list(packed: &Packed, workloads: &[Value], names: &Names) -> Result<Ve
     Ok(items)
 }
 
-/// How many values are in a value.
+/// The number of values in a value, with itself.
 fn parts_of(value: &Value) -> usize {
     1 + match value {
         Value::Object(map) => map.values().map(parts_of).sum(),
@@ -514,7 +514,7 @@ struct Cell<'n> {
 }
 
 impl Cell<'_> {
-    /// The value that a tree says, whose base is given; none if there is none.
+    /// The value that a tree makes of its base; none if the tree says so.
     fn apply(
         &self,
         tree: &Value,
@@ -663,7 +663,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_named() {
+    fn broken_parts_are_named() {
         for objects in [
             json!({ "nodes": 5 }),
             json!({ "nodes": { "b": [0], "t": [], "f": [] } }),

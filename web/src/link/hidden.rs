@@ -1,14 +1,14 @@
 //! A session without its names: `node-1`, `ns-1/pod-1`, `deployment-1`.
 //!
-//! Of objects only what a run depends on is there ([`Extent::Run`]), and all of that stays: what is
-//! a name in it is replaced by the same one wherever it stands, in owner references, in commands, in
+//! Of objects only the data that a run depends on is there ([`Extent::Run`]), and all of it. Each
+//! name in it is replaced by the same one wherever it stands: in owner references, in commands, in
 //! labels that name nodes and zones, in claims and their volumes. A text in a field that is not
 //! known here is left out, so that no name stays that nobody thought of. Labels stay as far as a
-//! selector asks for them, under other keys and values. Pods and ReplicaSets are called after their
-//! owner, with numbers for hashes: `deployment-1-h1-p1`. UIDs say the order of pods, and nothing
-//! else. Times count from another start, and those of more than an hour before are rounded to powers
-//! of two, so that nobody knows the cluster again by them. Owners that are none of Kubernetes' own
-//! say no kind.
+//! selector asks for them, under other keys and values. Pods and ReplicaSets are named after their
+//! owner, with numbers for hashes: `deployment-1-h1-p1`. UIDs tell the order of pods, and nothing
+//! else. Times count from another start, and ages of more than an hour are rounded to powers of
+//! two, so that nobody recognises the cluster by them. Owners of kinds that are not Kubernetes' own
+//! lose their kind.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ use taintlab_manifest::{Extent, redact_scenario};
 use super::slim::{rank_of, slim};
 use crate::session::Edit;
 
-/// Fields whose texts are words of Kubernetes, or numbers. What is in any other field is a name.
+/// Fields whose texts are words of Kubernetes, or numbers. Texts in any other field are names.
 const WORDS: &str = "\
     accessModes action apiVersion completedIndexes completionMode effect failedIndexes kind \
     maxSurge maxUnavailable medium message minAvailable nodeAffinityPolicy nodeTaintsPolicy \
@@ -34,7 +34,7 @@ const WORDS: &str = "\
 /// Addresses that every node has.
 const ANY_HOST: [&str; 4] = ["", "0.0.0.0", "127.0.0.1", "::"];
 
-/// Labels whose key says nothing of whose cluster it is, besides those of Kubernetes.
+/// Labels, besides those of Kubernetes, whose key does not tell whose cluster it is.
 const KEPT_LABELS: [&str; 4] = [
     "pod-template-hash",
     "controller-revision-hash",
@@ -43,10 +43,10 @@ const KEPT_LABELS: [&str; 4] = [
     "metadata.name",
 ];
 
-/// By it the scheduler says where a claim's volume is to be.
+/// The annotation by which the scheduler places a claim's volume.
 const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
 
-/// Kinds of owners whose names say nothing of whose cluster it is.
+/// Kinds of owners that do not tell whose cluster it is.
 const OWNERS: [&str; 8] = [
     "Deployment",
     "ReplicaSet",
@@ -58,13 +58,13 @@ const OWNERS: [&str; 8] = [
     "Node",
 ];
 
-/// Times that lie no further back are told as they are: graces and timers may be under way.
+/// The age in seconds up to which times stay exact: graces and timers may be under way.
 const RECENT: i64 = 3600;
 
-/// The session without its names, and without what is written for people: titles, notes.
+/// The session without its names, and without texts that are written for people: titles, notes.
 ///
 /// # Errors
-/// A part of it has no JSON form, which nothing that was read has.
+/// A part of it has no JSON form; nothing that was read lacks one.
 pub(crate) fn hide_names(
     start: &Scenario,
     edits: &[Edit],
@@ -75,7 +75,7 @@ pub(crate) fn hide_names(
     start.metadata = ScenarioMetadata::default();
     start.bookmarks.clear();
     let mut hider = Hider { start: start.start, ..Hider::default() };
-    // It begins when all do that do not say it.
+    // Without a start of its own, the session begins at the default time.
     start.start = None;
     let objects = as_json(&start.objects)?;
     let steps = as_json(&start.steps)?;
@@ -90,7 +90,7 @@ pub(crate) fn hide_names(
     Ok((start, edits))
 }
 
-/// Takes out of edits what no run depends on.
+/// Takes data out of edits that no run depends on.
 fn reduce(edits: &mut [Edit]) -> Result<(), String> {
     for Edit { at, commands } in edits {
         let steps = commands.drain(..).map(|command| Step { at: *at, command, refused: None });
@@ -109,22 +109,23 @@ fn typed<T: DeserializeOwned>(value: Value) -> Result<T, String> {
     taintlab_manifest::typed(&value)
 }
 
-/// What has been replaced by what.
+/// The replacements so far.
 #[derive(Default)]
 struct Hider {
-    /// When the session began.
+    /// The start of the session.
     start: Option<Time>,
-    /// By kind, `node` or `ns`, and old name, with the namespace before it where there is one.
+    /// New names by kind, such as `node` or `ns`, and old name, with the namespace before it where
+    /// there is one.
     names: BTreeMap<(String, String), String>,
     numbers: BTreeMap<String, usize>,
     /// The keys of labels that some selector asks for.
     selected: BTreeSet<String>,
-    /// What StatefulSets make claims of: namespace, set and template.
+    /// The claim templates of StatefulSets: namespace, set and template.
     claims_of: BTreeSet<[String; 3]>,
 }
 
 impl Hider {
-    /// The name that stands for another one of that kind.
+    /// The new name of an object of that kind.
     fn name(&mut self, kind: &str, old: &str) -> String {
         let key = (kind.to_owned(), old.to_owned());
         if old.is_empty() {
@@ -140,12 +141,12 @@ impl Hider {
         new
     }
 
-    /// The same in one word, for hashes: `h1`.
+    /// [`name`](Self::name) in one word, for hashes: `h1`.
     fn short(&mut self, kind: &str, old: &str) -> String {
         self.name(kind, old).replace('-', "")
     }
 
-    /// What follows the name of an owner: numbers of pods stay, hashes do not.
+    /// The part after the name of an owner: numbers of pods stay, hashes do not.
     fn rest(&mut self, owner_kind: &str, key: &str, rest: &str) -> String {
         if owner_kind == "deployment" {
             return self.short("h", rest);
@@ -161,7 +162,7 @@ impl Hider {
         parts.join("-")
     }
 
-    /// A time that counts from another start.
+    /// A time, counted from another start.
     fn time(&self, text: &str) -> Option<String> {
         let time = Time::parse(text).ok()?;
         let start = self.start.unwrap_or(Time::DEFAULT_START);
@@ -169,7 +170,7 @@ impl Hider {
         if age <= RECENT {
             let new = Time::DEFAULT_START.unix_seconds().saturating_sub(age);
             let new = Time::from_unix_seconds(new).to_string();
-            // With its fractions of a second.
+            // The fractions of a second stay.
             let fraction = text.get(19..).unwrap_or("Z");
             return Some(format!("{}{fraction}", new.get(..19).unwrap_or_default()));
         }
@@ -180,7 +181,7 @@ impl Hider {
         )
     }
 
-    /// Kubernetes' own namespaces keep their names.
+    /// The new name of a namespace; Kubernetes' own namespaces keep their names.
     fn namespace(&mut self, old: &str) -> String {
         if old == "default" || old.starts_with("kube-") || old.is_empty() {
             old.to_owned()
@@ -189,7 +190,7 @@ impl Hider {
         }
     }
 
-    /// The name of a node; one of a group keeps its number.
+    /// The new name of a node; a node of a group keeps its number.
     fn node(&mut self, old: &str) -> String {
         let known = self.names.contains_key(&("node".to_owned(), old.to_owned()));
         match old.rsplit_once('-') {
@@ -202,7 +203,8 @@ impl Hider {
         }
     }
 
-    /// The name of an object with a namespace: what its owner is called, and the rest of its own.
+    /// The new name of an object with a namespace: the new name of its owner, and the rest of its
+    /// own.
     fn owned(
         &mut self,
         kind: &str,
@@ -236,25 +238,25 @@ impl Hider {
         new
     }
 
-    /// A ReplicaSet is called after its Deployment, if that is known.
+    /// The owner of a ReplicaSet: its Deployment, if that is known.
     fn owner_of(&self, kind: &str, namespace: &str, name: &str) -> Option<(String, String)> {
         let (owner, _) = name.rsplit_once('-').filter(|_| kind == "replicaset")?;
         let key = ("deployment".to_owned(), format!("{namespace}/{owner}"));
         self.names.contains_key(&key).then(|| ("deployment".to_owned(), owner.to_owned()))
     }
 
-    /// `namespace/name`, or `name` in `default`.
+    /// The new form of a key: `namespace/name`, or `name` in `default`.
     fn key(&mut self, kind: &str, key: &str) -> String {
         let (namespace, name) = key.split_once('/').unwrap_or(("default", key));
         let name = match self.names.get(&(kind.to_owned(), format!("{namespace}/{name}"))) {
             Some(known) => known.clone(),
-            // A pod that is made while time runs is called after what makes it.
+            // A pod that is made while time runs is named after its maker.
             None => self.made_by(kind, namespace, name),
         };
         format!("{}/{name}", self.namespace(namespace))
     }
 
-    /// The name of a claim; one of a StatefulSet is called after its template and pod.
+    /// The new name of a claim; a claim of a StatefulSet is named after its template and pod.
     fn claim(&mut self, namespace: &str, name: &str) -> String {
         let made = self.claims_of.iter().find_map(|[place, set, template]| {
             let rest = name.strip_prefix(&format!("{template}-{set}-")).filter(|it| is_number(it));
@@ -270,17 +272,17 @@ impl Hider {
         }
     }
 
-    /// The name of an object without a namespace.
+    /// The new name of an object without a namespace.
     fn global(&mut self, kind: &str, name: &str) -> String {
         if name.is_empty() { String::new() } else { self.owned(kind, "default", name, None) }
     }
 
-    /// A provisioner, driver or attacher of volumes.
+    /// The new name of a provisioner, driver or attacher of volumes.
     fn driver(&mut self, name: &str) -> String {
         if is_kubernetes(name) { name.to_owned() } else { self.name("driver", name) }
     }
 
-    /// An address of a node, from the range for benchmarks (RFC 2544).
+    /// The new address of a node, from the range for benchmarks (RFC 2544).
     fn address(&mut self, old: &str) -> String {
         if ANY_HOST.contains(&old) {
             return old.to_owned();
@@ -341,13 +343,13 @@ impl Hider {
         }
     }
 
-    /// The groups of an autoscaler, and the taints that a descheduler looks at.
+    /// Hides the groups of an autoscaler, and the taints that a descheduler looks at.
     fn settings(&mut self, start: &mut Scenario) -> Result<(), String> {
         let settings = &mut start.kubernetes;
         let groups = settings.autoscaler.iter_mut().flat_map(|all| &mut all.node_groups);
         let groups: Vec<_> = groups.collect();
         for group in &groups {
-            // By them nodes are known to be of the group.
+            // These labels tell which nodes belong to the group.
             self.selected.extend(group.template.metadata.labels.keys().cloned());
             self.name("nodes", &group.name);
         }
@@ -374,7 +376,7 @@ impl Hider {
     }
 
     fn objects(&mut self, objects: Value, typed_objects: &Objects) -> Result<Objects, String> {
-        // Owners first, so that what they own can be called after them.
+        // Owners come first, so that the objects they own can be named after them.
         for workload in &typed_objects.workloads {
             if workload.metadata.controller().is_none() {
                 let meta = &workload.metadata;
@@ -422,7 +424,7 @@ impl Hider {
         }
     }
 
-    /// `region/zone`, or `zone`.
+    /// The new name of a zone: `region/zone`, or `zone`.
     fn zone(&mut self, zone: &str) -> String {
         match zone.split_once('/') {
             Some((region, zone)) => {
@@ -432,7 +434,7 @@ impl Hider {
         }
     }
 
-    /// An object of a kind, in lower case.
+    /// Hides an object of a kind, in lower case.
     fn object(&mut self, object: &mut Value, kind: &str) {
         let text = |path: &str| object.pointer(path).and_then(Value::as_str).map(str::to_owned);
         let namespace = text("/metadata/namespace").unwrap_or_default();
@@ -459,7 +461,7 @@ impl Hider {
         }
     }
 
-    /// The fields of an object, or of the part of one that stands in the field `part`.
+    /// Hides the fields of an object, or of the part of one that stands in the field `part`.
     fn fields(&mut self, value: &mut Value, namespace: &str, part: &str) {
         let map = match value {
             Value::Object(map) => map,
@@ -497,7 +499,7 @@ impl Hider {
                     }
                 }
                 ("selector", selector) if !selector.is_object() => *selector = Value::Null,
-                // Of labels; exit codes are numbers.
+                // These are values of labels; exit codes are numbers.
                 ("values", Value::Array(values)) => {
                     for value in values.iter_mut().filter(|value| value.is_string()) {
                         *value = self.label_value(&label, value.as_str().unwrap_or("")).into();
@@ -517,7 +519,7 @@ impl Hider {
                         }
                     }
                 }
-                // Of images.
+                // These are names of images.
                 ("names", Value::Array(names)) => {
                     for name in names {
                         *name = self.name("image", name.as_str().unwrap_or_default()).into();
@@ -534,7 +536,7 @@ impl Hider {
                 ("taints" | "tolerations", Value::Array(items)) => {
                     items.iter_mut().for_each(|item| self.taint(item));
                 }
-                // Amounts, under names of resources.
+                // Amounts, under names of resources, stay.
                 ("capacity" | "allocatable" | "requests" | "limits" | "overhead", _) => {}
                 ("accessModes", _) => {}
                 (_, value) => self.fields(value, namespace, key),
@@ -542,12 +544,13 @@ impl Hider {
         }
     }
 
-    /// Replaces the text of a field; `false` if nothing is known of it, so that it must not stay.
+    /// Replaces the text of a field; `false` if the field is unknown, so that the text must not
+    /// stay.
     fn text(&mut self, key: &str, text: &mut String, part: &str, namespace: &str) -> bool {
         *text = match key {
             "uid" => return rank_of(text).is_some(),
             "name" if part == "claimRef" => self.claim(namespace, text),
-            // That of the object itself is replaced by who knows its kind.
+            // The caller replaces the name of the object itself, as it knows the kind.
             "name" if part == "metadata" => return true,
             "name" => self.name(
                 match part {
@@ -584,7 +587,8 @@ impl Hider {
         true
     }
 
-    /// Annotations that hold no more than numbers and the like, or the name of a node.
+    /// Hides annotations: keeps numbers and the like, replaces times and the name of a node,
+    /// removes all others.
     fn annotations(&mut self, annotations: &mut Map<String, Value>) {
         annotations.retain(|key, value| {
             let Value::String(text) = value else { return false };
@@ -601,7 +605,7 @@ impl Hider {
         });
     }
 
-    /// A reference to an owner.
+    /// Hides a reference to an owner.
     fn owner(&mut self, owner: &mut Value, namespace: &str) {
         let Value::Object(map) = owner else { return };
         map.remove("uid");
@@ -622,7 +626,7 @@ impl Hider {
         map.insert("name".to_owned(), new.into());
     }
 
-    /// A taint, or a toleration: keys of Kubernetes stay.
+    /// Hides a taint or a toleration: keys of Kubernetes stay.
     fn taint(&mut self, taint: &mut Value) {
         for field in ["key", "value"] {
             let own = taint.get("key").and_then(Value::as_str).is_some_and(is_kubernetes);
@@ -666,7 +670,7 @@ impl Hider {
         }
     }
 
-    /// Commands, each with its time: names stand in fields that are called after what they name.
+    /// Hides commands, each with its time: names stand in fields that are called after their kind.
     fn commands(&mut self, mut value: Value) -> Value {
         self.command(&mut value);
         value
@@ -678,7 +682,7 @@ impl Hider {
             Value::Array(items) => return items.iter_mut().for_each(|item| self.command(item)),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return,
         };
-        // Words for people, which may name anything.
+        // Words for people may name anything.
         map.retain(|key, _| !["message", "refused"].contains(&key.as_str()));
         for (key, value) in map.iter_mut() {
             match (key.as_str(), &mut *value) {
@@ -731,7 +735,7 @@ fn namespace_of(namespace: &str) -> &str {
     if namespace.is_empty() { "default" } else { namespace }
 }
 
-/// Whether a key of a label or a taint is one of Kubernetes'.
+/// Whether the key of a label or a taint is one of Kubernetes'.
 fn is_kubernetes(key: &str) -> bool {
     let domain = key.split_once('/').map_or("", |(domain, _)| domain);
     ["kubernetes.io", "k8s.io"].iter().any(|own| {

@@ -1,4 +1,4 @@
-//! What of a scenario is in a link: what a run depends on, its title and its bookmarks.
+//! The part of a scenario that is in a link: data that a run depends on, the title, the bookmarks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use taintlab_core::order::Ordered;
 use taintlab_core::scenario::{Scenario, ScenarioMetadata};
 use taintlab_manifest::{Extent, redact_scenario};
 
-/// UIDs of pods in links: only their order counts, for ties.
+/// The prefix of UIDs of pods in links: only their order counts, for ties.
 pub(super) const RANKED: &str = "10000000-0000-4000-8000-";
 
 /// The number of such a UID.
@@ -34,7 +34,7 @@ const USED: [&str; 7] = [
     "VolumeAttachment",
 ];
 
-/// The conditions of nodes that somebody in a run looks at.
+/// The conditions of nodes that matter in a run.
 const CONDITIONS: [&str; 5] =
     ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"];
 
@@ -42,13 +42,14 @@ const CONDITIONS: [&str; 5] =
 const VOLUMES: [&str; 5] =
     ["emptyDir", "persistentVolumeClaim", "hostPath", "configMap", "gitRepo"];
 
-/// The annotation of static pods; that it is there is all that counts.
+/// The annotation of static pods; only its presence counts.
 const MIRROR: &str = "kubernetes.io/config.mirror";
 
-/// A scenario with what a run needs, its title and its bookmarks. `commands` are carried out in it.
+/// A scenario with the data that a run needs, its title and its bookmarks. `commands` are carried
+/// out in it.
 ///
 /// # Errors
-/// A part of it has no JSON form, which nothing that was read has.
+/// A part of it has no JSON form; nothing that was read lacks one.
 pub(super) fn slim<'c>(
     start: &'c Scenario,
     commands: impl Iterator<Item = &'c Command>,
@@ -127,8 +128,8 @@ pub(super) fn slim<'c>(
     Ok(slim)
 }
 
-/// Which workloads have made what they make of their template. The others do it in the run, and name
-/// it after a hash of all of the template.
+/// Whether each workload has already made the objects of its template. Other workloads make them in
+/// the run, and name them after a hash of the whole template.
 fn settled(scenario: &Scenario, said: &str) -> Vec<bool> {
     let objects = &scenario.objects;
     let pods = objects.pods.iter().filter_map(|pod| pod.metadata.controller_key());
@@ -190,8 +191,7 @@ fn slim_pod_spec(spec: &mut PodSpec, images: &Images) {
     }
 }
 
-/// Leaves out the statuses of containers if they say no more than that all is well, which goes
-/// without saying.
+/// Leaves out the statuses of containers if they only say that all is well.
 fn slim_containers(pod: &mut Pod) {
     let is_empty = |value: Option<&Value>| {
         value.is_none_or(|value| value.as_object().is_none_or(Map::is_empty))
@@ -215,7 +215,7 @@ fn slim_containers(pod: &mut Pod) {
 }
 
 /// The images that are on some node and in some pod: the scheduler prefers nodes that have them.
-/// What they are called does not matter, unless a command says it or a hash depends on it.
+/// Their names do not matter, unless a command says them or a hash depends on them.
 struct Images(BTreeMap<String, String>);
 
 impl Images {

@@ -1,4 +1,4 @@
-//! Links, with the deflating of a library in place of the browser's.
+//! Links, deflated by a library in place of the browser.
 
 #[expect(unreachable_pub, reason = "it belongs to the tests of the whole, which share it")]
 #[path = "../../../tests/src/marked.rs"]
@@ -62,7 +62,7 @@ fn assert_same(session: &Session, selection: Option<&Selection>) {
     let again = open(&link).unwrap_or_else(|error| panic!("{error}: {link}"));
     assert!(!differs(&again.session, &again.hash), "{link}");
     assert_eq!(again.session.now(), session.now());
-    // All of them would say too much of a failure.
+    // All of them would be too long for a message.
     let (new, old) = (again.session.rows().iter(), session.rows().iter());
     let other = new.zip(old).find(|(new, old)| without_uid(new) != without_uid(old));
     assert_eq!(other, None, "{link}");
@@ -71,11 +71,11 @@ fn assert_same(session: &Session, selection: Option<&Selection>) {
     assert_eq!(edits_of(&again.session), edits_of(session));
     let (new, old) = (&again.session.timeline().start, &session.timeline().start);
     assert_eq!(new.bookmarks, old.bookmarks);
-    // Once more, it is the same link.
+    // Written once more, it is the same link.
     assert_eq!(fragment(&again.session, selection), link);
 }
 
-/// What a row says besides UIDs, of which a link keeps the order.
+/// The words of a row without UIDs: a link keeps only their order.
 fn without_uid(row: &Row) -> String {
     let said = format!("{row:?}");
     let mut parts = said.split("uid: \"");
@@ -86,7 +86,7 @@ fn without_uid(row: &Row) -> String {
     text
 }
 
-/// Notes and values as people write them, with what an address or JSON has to escape.
+/// Notes and values as people write them, with characters that an address or JSON has to escape.
 const TEXTS: [&str; 6] = [
     "what “there” is to see",
     "100 % & more = #1?",
@@ -96,7 +96,7 @@ const TEXTS: [&str; 6] = [
     "+/~<>",
 ];
 
-/// A number below another one, and the next one.
+/// A source of pseudo-random numbers below a bound.
 struct Dice(u64);
 
 impl Dice {
@@ -115,7 +115,7 @@ impl Dice {
     }
 }
 
-/// Another Kubernetes than the example's, sometimes.
+/// The example's Kubernetes, or another one.
 fn varied(mut scenario: Scenario, dice: &mut Dice) -> Scenario {
     if dice.next(3) == 0 {
         let note = dice.text();
@@ -141,7 +141,7 @@ fn varied(mut scenario: Scenario, dice: &mut Dice) -> Scenario {
     if dice.next(4) == 0 {
         let old = kubernetes.clone();
         kubernetes.feature_gates.insert("SeparateTaintEvictionController".into(), true);
-        // A release that does not have it refuses it.
+        // A release without it refuses it.
         if scenario.simulator().is_err() {
             scenario.kubernetes = old;
         }
@@ -161,7 +161,7 @@ fn varied(mut scenario: Scenario, dice: &mut Dice) -> Scenario {
     scenario
 }
 
-/// A command for one of the objects that there are.
+/// A command for one of the objects of the cluster.
 fn command(session: &Session, dice: &mut Dice) -> Option<Command> {
     let cluster = session.simulator().cluster();
     let pick = dice.next(cluster.nodes().len());
@@ -187,7 +187,7 @@ fn command(session: &Session, dice: &mut Dice) -> Option<Command> {
             new.metadata.uid.clear();
             new.metadata.owner_references.clear();
             new.spec.node_name = node.to_string();
-            // As somebody gives it, by a line of the console.
+            // The form that a line of the console gives.
             let mut command = Command::CreatePod(new);
             redact_commands([&mut command]).unwrap();
             command
@@ -208,7 +208,7 @@ fn command(session: &Session, dice: &mut Dice) -> Option<Command> {
     })
 }
 
-/// A session at some moment, with edits that a number gives.
+/// A session at some moment, with edits from a seed.
 fn random(scenario: Scenario, seed: u64) -> Session {
     let mut dice = Dice(seed);
     let mut session = Session::new(varied(scenario, &mut dice)).unwrap();
@@ -222,7 +222,7 @@ fn random(scenario: Scenario, seed: u64) -> Session {
     session
 }
 
-/// Something of each kind that can be selected, as far as there is any.
+/// A selection of each kind, as far as there is one.
 fn selection(session: &Session, kind: usize) -> Option<Selection> {
     let cluster = session.simulator().cluster();
     match kind {
@@ -264,13 +264,13 @@ fn every_session_comes_back_from_its_link() {
                 json.as_object()
                     .map_or_else(|| json.to_string(), |it| it.keys().next().unwrap().clone())
             }));
-            // The same as a cluster of somebody's own.
+            // The scenario is then a cluster of the user's own.
             let mut own = example(name);
             own.metadata.name.clear();
             assert_same(&random(own, seed), selection.as_ref());
         }
     }
-    // Of each kind some were not refused.
+    // Some commands of each kind were not refused.
     for kind in [
         "createNode",
         "createPod",
@@ -303,7 +303,7 @@ fn notes_of_any_characters_come_back() {
 }
 
 #[test]
-fn an_example_is_named_and_its_release_and_flags_are_said() {
+fn a_link_names_an_example_with_its_release_and_flags() {
     let session = Session::new(example("why-345-seconds")).unwrap();
     assert_eq!(fragment(&session, None), "#s=why-345-seconds&release=1.31");
     let mut scenario = example("why-345-seconds");
@@ -356,7 +356,7 @@ objects:
     let mut lengths: Vec<usize> = samples::all()
         .map(|(name, _)| {
             let mut scenario = example(name);
-            // As if it were somebody's own.
+            // The example becomes a cluster of the user's own.
             scenario.metadata.name.clear();
             fragment(&Session::new(scenario).unwrap(), None).len()
         })
@@ -419,7 +419,7 @@ fn a_broken_link_says_what_is_broken() {
 /// Thousands of edits that are alike deflate to a link of some thousand characters, which nobody
 /// could open.
 #[test]
-fn what_nobody_can_unpack_is_no_link() {
+fn a_link_that_nobody_could_unpack_is_refused() {
     let tainted = |example: &str, own: bool, taints: usize| {
         let mut start = self::example(example);
         if own {
@@ -452,7 +452,7 @@ fn links_of_every_format_are_read() {
         (include_str!("fixtures/1.txt"), "Fixture", 1, worker()),
         (include_str!("fixtures/2.txt"), "Fixture", 1, worker()),
         (include_str!("fixtures/1-example.txt"), why, 1, worker()),
-        // A scenario file: what is done in it are its steps.
+        // In a scenario file, the edits are steps.
         (include_str!("fixtures/d.txt"), "Fixture of a file", 0, None),
     ] {
         let opened = open(link.trim()).unwrap();
@@ -466,7 +466,7 @@ fn links_of_every_format_are_read() {
 }
 
 #[test]
-fn another_computation_is_told() {
+fn a_link_from_another_computation_says_so() {
     let mut session = Session::new(example("why-345-seconds")).unwrap();
     session.seek(Timestamp::from_secs(400));
     let link = fragment(&session, None);
@@ -604,7 +604,7 @@ fn hidden_names_are_in_no_link_and_everything_still_fits() {
         assert!(json.contains(wanted), "{wanted}: {json}");
     }
     assert!(json.contains("\"deployment-1-h1-p1\""), "{json}");
-    // The same happens, under other names: what matches what has not changed.
+    // The same events happen, under other names: matches have not changed.
     let before = Session::resume(scenario, edits, until).unwrap();
     let shape = |session: &Session| -> Vec<(Timestamp, String)> {
         let rows = session.rows().iter().filter_map(|row| match &row.kind {
@@ -621,7 +621,7 @@ fn hidden_names_are_in_no_link_and_everything_still_fits() {
     assert_same(&session, None);
 }
 
-/// What is packed in a link, with whole words.
+/// The packed part of a link, with whole words.
 fn written(session: &Session) -> String {
     words::lengthen(&write(session, None).unwrap().json.unwrap()).unwrap()
 }
@@ -632,7 +632,7 @@ fn secrets_are_in_no_link() {
     let files::Content::Scenario(scenario) = read.content else { panic!("{read:?}") };
     assert!(serde_json::to_string(&scenario).unwrap().contains("YWNtZQ"), "it was kept");
     let mut session = Session::new(*scenario).unwrap();
-    // What is typed or pasted in an edit, too.
+    // Secrets that are typed or pasted in an edit count, too.
     let text = "{apiVersion: v1, kind: Pod, metadata: {name: typed}, spec: {containers: [{name: c, \
                 image: i, env: [{name: P, value: acme-typed}], args: [--token=acme-argument]}]}}";
     let files::Content::Objects(read) = files::read(text, "pod", true).content else { panic!() };
@@ -646,7 +646,7 @@ fn secrets_are_in_no_link() {
     }
 }
 
-/// Also of a cluster that was imported with everything.
+/// The cluster may have been imported with everything.
 #[test]
 fn nothing_but_what_enters_is_in_a_link_and_no_name_in_a_hidden_one() {
     let marked = marked::Marked::cluster();

@@ -20,7 +20,8 @@ pub(crate) fn base64(bytes: &[u8]) -> String {
 /// The bytes of base64url.
 ///
 /// # Errors
-/// Which character is not of it, or that it ends in the middle of a byte.
+/// A character is not of base64url, or the text ends in the middle of a byte; the message says
+/// which.
 pub(crate) fn bytes(text: &str) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 2);
     let (mut word, mut bits) = (0_u32, 0);
@@ -44,7 +45,7 @@ pub(crate) fn bytes(text: &str) -> Result<Vec<u8>, String> {
 /// The text that was [escaped](taintlab_manifest::demo::escape_in_fragment), by us or by a browser.
 ///
 /// # Errors
-/// It was not.
+/// The text was not escaped that way.
 pub(super) fn unescape(text: &str) -> Result<String, String> {
     let wrong = || format!("`{text}` is not escaped as an address is");
     let mut bytes = Vec::with_capacity(text.len());
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_base64url_is_named() {
+    fn characters_outside_base64url_are_named() {
         assert_eq!(bytes("AA+A").unwrap_err(), "character 3, `+`, is not valid in a link");
         assert_eq!(bytes("AAAAA").unwrap_err(), "wrong length: it was cut off or extended");
     }

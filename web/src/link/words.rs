@@ -1,5 +1,5 @@
-//! Words that stand in many clusters, by two letters each. JSON has no control characters in it,
-//! so that those can begin a code.
+//! Codes of two letters for words that stand in many clusters. JSON has no control characters in
+//! it, so codes can begin with one.
 //!
 //! Links hold the places of words in this list: words may be added at its end, and no other change
 //! is possible.
@@ -11,7 +11,7 @@ const WORDS: &str = include_str!("words.txt");
 
 /// The first letters of codes; `\t`, `\n` and `\r` would not be told apart by people's editors.
 const LEADS: [char; 5] = ['\u{1}', '\u{2}', '\u{3}', '\u{4}', '\u{5}'];
-/// How many second letters there are, from the first printable one on.
+/// The number of second letters, from the first printable one on.
 const LETTERS: usize = 94;
 
 fn code(place: usize) -> Option<[char; 2]> {
@@ -19,7 +19,7 @@ fn code(place: usize) -> Option<[char; 2]> {
     Some([*LEADS.get(place / LETTERS)?, char::from_u32(letter)?])
 }
 
-/// A JSON text with codes for words.
+/// A JSON text with codes in place of words.
 pub(super) fn shorten(text: &str) -> String {
     let mut by_letter: BTreeMap<char, Vec<(&str, usize)>> = BTreeMap::new();
     for (place, word) in WORDS.split_whitespace().enumerate() {
@@ -49,10 +49,10 @@ pub(super) fn shorten(text: &str) -> String {
     short
 }
 
-/// The text that was shortened.
+/// The text that [`shorten`] made short.
 ///
 /// # Errors
-/// It holds a code that stands for nothing.
+/// The text holds an unknown code.
 pub(super) fn lengthen(short: &str) -> Result<String, String> {
     let words: Vec<&str> = WORDS.split_whitespace().collect();
     let mut text = String::with_capacity(short.len() * 3);
@@ -86,7 +86,7 @@ mod tests {
             assert!(short.chars().count() == 2, "{word}: {short:?}");
             assert_eq!(lengthen(&short).unwrap(), *word);
         }
-        // The first and the last of the list as it is in links that were made.
+        // The first and the last word of the list, as they are in links that were made.
         assert_eq!((words[0], words.len()), ("metadata", 259));
     }
 
