@@ -1,8 +1,8 @@
-//! Values as bytes: what the page and the session say to each other when the session is in a
-//! worker. Both ends are the same build, so there is no format to be kept: fields follow one
-//! another, and a value is one byte for which variant it is, then its fields.
+//! Values as bytes: the messages between the page and a session in a worker. Both ends are the same
+//! build, so there is no format to be kept: fields follow one another, and an enum is one byte for
+//! its variant, then its fields.
 //!
-//! It is no work of serde, since much of what the engine tells serialises for people, and not back.
+//! Serde does not serve here: much of what the engine tells serialises for people, and not back.
 
 mod engine;
 mod views;
@@ -14,9 +14,9 @@ use std::time::Duration;
 
 /// A value that can be written as bytes, and read from them.
 pub(crate) trait Wire: Sized {
-    /// Writes it.
+    /// Writes the value.
     fn put(&self, out: &mut Vec<u8>);
-    /// Reads it, and moves on behind it; nothing if it is not there.
+    /// Reads a value and moves past it; none if it is not there.
     fn take(from: &mut &[u8]) -> Option<Self>;
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn to_bytes(value: &impl Wire) -> Vec<u8> {
     out
 }
 
-/// The value that bytes are.
+/// The value that the bytes hold, and nothing else.
 pub(crate) fn from_bytes<T: Wire>(mut bytes: &[u8]) -> Option<T> {
     T::take(&mut bytes).filter(|_| bytes.is_empty())
 }
@@ -38,7 +38,7 @@ fn bytes<'a>(from: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
     Some(taken)
 }
 
-/// Numbers, as they are in memory.
+/// Numbers, in little-endian order.
 macro_rules! numbers {
     ($($type:ty),*) => {$(
         impl Wire for $type {
@@ -55,7 +55,7 @@ macro_rules! numbers {
 
 numbers!(u8, u32, u64, i32, i64, f32, f64);
 
-/// Seven bits in a byte: most of them are small.
+/// Seven bits in a byte: most values are small.
 impl Wire for usize {
     fn put(&self, out: &mut Vec<u8>) {
         let mut rest = *self;
@@ -105,7 +105,7 @@ fn take_text<'a>(from: &mut &'a [u8]) -> Option<&'a str> {
     std::str::from_utf8(bytes(from, length)?).ok()
 }
 
-/// What can be made of a text.
+/// Types that can be made from a text.
 macro_rules! texts {
     ($($type:ty),*) => {$(
         impl Wire for $type {
@@ -121,7 +121,7 @@ macro_rules! texts {
 
 texts!(String, Rc<str>);
 
-/// Words of the program: those that come in are kept for good, each once.
+/// Words of the program: words that are read are kept for good, each once.
 impl Wire for &'static str {
     fn put(&self, out: &mut Vec<u8>) {
         put_text(self, out);
@@ -144,7 +144,7 @@ impl Wire for &'static str {
     }
 }
 
-/// What holds one value.
+/// Types that hold one value.
 macro_rules! boxes {
     ($($type:ident),*) => {$(
         impl<T: Wire> Wire for $type<T> {
@@ -283,14 +283,14 @@ macro_rules! structs {
     )*};
 }
 
-/// Enums, by all of their variants: what is in brackets are any names.
+/// Enums, by all of their variants; the names in brackets are arbitrary.
 macro_rules! enums {
     ($($name:ident {
         $($variant:ident $(($($item:ident),*))? $({$($field:ident),*})?),* $(,)?
     })*) => {$(
         impl crate::wire::Wire for $name {
             fn put(&self, out: &mut Vec<u8>) {
-                // So that none is forgotten.
+                // A variant that was forgotten does not compile.
                 match self {
                     $(Self::$variant { .. } => {})*
                 }
@@ -321,7 +321,7 @@ macro_rules! enums {
     )*};
 }
 
-/// What serialises as it is, as JSON.
+/// Types that serialise both ways, as JSON.
 macro_rules! as_json {
     ($($name:ty),* $(,)?) => {$(
         impl crate::wire::Wire for $name {

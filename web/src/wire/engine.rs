@@ -1,4 +1,4 @@
-//! What the engine tells, as bytes.
+//! Values of the engine, as bytes.
 
 use taintlab_core::api::{
     ConditionStatus, Node, NodeCondition, NodeName, Pod, PodKey, QosClass, Quantity, Taint,
@@ -78,7 +78,7 @@ as_json!(
     WorkloadKey,
 );
 
-/// What is a text.
+/// Types that are written as a text.
 macro_rules! names {
     ($($name:ty: $read:expr),* $(,)?) => {$(
         impl Wire for $name {
@@ -98,7 +98,7 @@ names!(
     ZoneKey: |text: &str| Some(text.into()),
 );
 
-/// What is another value.
+/// Types that are written as another value.
 macro_rules! as_other {
     ($($name:ty: $put:expr, $take:expr);* $(;)?) => {$(
         impl Wire for $name {

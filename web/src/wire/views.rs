@@ -1,4 +1,4 @@
-//! Requests, answers and what is shown, as bytes.
+//! Requests, replies and views, as bytes.
 
 use taintlab_core::report::ReportOptions;
 
@@ -38,7 +38,7 @@ use crate::view_models::workloads::{Track, WorkloadsModel};
 
 as_json!(ReportOptions);
 
-/// What the browser has is sent beside the bytes: see [`connection`](crate::connection).
+/// The browser's blobs are sent beside the bytes: see [`connection`](crate::connection).
 impl Wire for StartText {
     fn put(&self, out: &mut Vec<u8>) {
         let text = match self {
