@@ -1,9 +1,9 @@
-//! The session with all that is worked out from it, behind plain requests and updates. It runs in a
+//! The session and everything derived from it, behind plain requests and updates. It runs in a
 //! worker, or on the page's own thread where the browser lets it have none; it does not know which.
 //!
-//! What may take long is a [`Job`]: it runs in slices, so that other requests get in between. Those
-//! that are about the clock or the work wait until it is done, in their order; those that only look
-//! are answered at once.
+//! Long work is a [`Job`]: it runs in slices, so that other requests get in between. Requests about
+//! the clock or the work wait in order until the job is done; those that only look are answered
+//! immediately.
 
 mod changes;
 mod console;
@@ -44,17 +44,17 @@ use crate::view_models::selection::Selection;
 use crate::view_models::warning_marks::WarningMarks;
 use crate::{embed, files};
 
-/// So many nodes are offered to be like a new one.
+/// Nodes offered at most as the model of a new one.
 const MOST_CHOICES: usize = 200;
-/// So many lines are offered for the beginning of a condition.
+/// Lines offered at most for the beginning of a condition.
 const MOST_OFFERS: usize = 200;
 
-/// Where updates go.
+/// The receiver of updates.
 pub(crate) type Tell<'a> = &'a mut dyn FnMut(Update);
-/// Milliseconds with fractions, to measure how long something takes.
+/// A clock in milliseconds with fractions, to measure durations.
 pub(crate) type Clock = fn() -> f64;
 
-/// The session, and all that is worked out from it.
+/// The session, and everything derived from it.
 pub(crate) struct Host {
     session: Session,
     views: ViewModels,
@@ -62,29 +62,29 @@ pub(crate) struct Host {
     /// Whether time passes.
     playing: bool,
     density: Density,
-    /// How it ended, if nothing is due any more.
+    /// The outcome, if nothing is due any more.
     outcome: Option<Rc<RunOutcome>>,
     warnings: Rc<Vec<Warning>>,
     marked: Rc<WarningMarks>,
-    /// Warnings are to be looked for.
+    /// Whether a search for warnings is due.
     looks_for_warnings: bool,
-    /// How far that is.
+    /// The search for warnings under way.
     warning_search: Option<Sliced<(Vec<Warning>, WarningMarks)>>,
-    /// Which warnings are looked at.
+    /// The object about which warnings are shown, or all; none if they are not shown.
     looks_at_warnings: Option<Option<Selection>>,
     console: Vec<Rc<Entry>>,
     entries_made: usize,
-    /// Entries up to this one are about a cluster or an edit that is no longer there.
+    /// Entries up to this one are about a cluster or an edit that no longer exists.
     entries_forgotten: usize,
-    /// The number of the bookmark that is told.
+    /// The number of the bookmark being told.
     story: Option<usize>,
     lanes: lanes::Lanes,
     log: LogModel,
-    /// Where time stops.
+    /// The conditions at which time stops.
     breakpoints: Vec<Breakpoint>,
-    /// Two runs that were compared last.
+    /// The two runs that were compared last.
     compared: Option<Rc<Compared>>,
-    /// The work that what is shown was worked out for.
+    /// The timeline from which the views were made.
     seen_of: Timeline,
     reading: Option<Reading>,
     staged: Option<Box<Staging>>,
@@ -93,29 +93,29 @@ pub(crate) struct Host {
     previews: BTreeMap<String, Result<Rc<str>, String>>,
     embed: Option<embed::Draft>,
     job: Option<Job>,
-    /// What waits for the job.
+    /// Requests that wait for the job.
     waits: VecDeque<(u32, Request)>,
     effects: Vec<Effect>,
     told: Told,
     clock: Clock,
     budgets: Budgets,
-    /// When the engine last let time pass; milliseconds of the clock.
+    /// The time when the engine last let time pass, in milliseconds of the clock.
     played: f64,
 }
 
-/// For how many milliseconds it works at once.
+/// Milliseconds of uninterrupted work.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budgets {
-    /// While time passes, so that what comes of it is seen.
+    /// While time passes, so that its effects are seen.
     pub(crate) play: f64,
-    /// The same at most, where time passes as fast as it can be computed.
+    /// The most of it, where time passes as fast as it can be computed.
     pub(crate) most_play: f64,
-    /// On what takes long, so that other requests get in between.
+    /// For long work, so that other requests get in between.
     pub(crate) slice: f64,
 }
 
 impl Host {
-    /// An empty cluster.
+    /// A host with an empty cluster.
     pub(crate) fn new(clock: Clock, budgets: Budgets) -> Self {
         let session = Session::default();
         Self {
@@ -154,7 +154,7 @@ impl Host {
         }
     }
 
-    /// Does what is asked, or begins it; what comes of it is told.
+    /// Handles a request, or begins to; `tell` gets the updates.
     pub(crate) fn handle(&mut self, id: u32, request: Request, tell: Tell<'_>) {
         if matches!(request, Request::Cancel) {
             if let Some(job) = self.job.take() {
@@ -170,7 +170,7 @@ impl Host {
         }
     }
 
-    /// Whether there is more to do.
+    /// Whether work is left.
     pub(crate) fn has_work(&self) -> bool {
         self.job.is_some()
             || !self.waits.is_empty()
@@ -178,7 +178,7 @@ impl Host {
             || self.wants_forecast()
     }
 
-    /// Goes on with what takes long, for one slice.
+    /// Continues the work that is left, for one slice.
     pub(crate) fn work(&mut self, tell: Tell<'_>) {
         if self.job.is_some() {
             self.run_job(tell);
@@ -193,7 +193,7 @@ impl Host {
         }
     }
 
-    /// What waited for a job that is done.
+    /// Answers the requests that waited for a job, once it is done.
     fn go_on(&mut self, tell: Tell<'_>) {
         while self.job.is_none()
             && let Some((id, request)) = self.waits.pop_front()
@@ -326,7 +326,7 @@ impl Host {
             | Request::Until(_)
             | Request::Compare(_) => match self.begin_job(id, request) {
                 Some(reply) => reply,
-                // What is done in one slice is done at once.
+                // A job that needs only one slice is answered immediately.
                 None => return self.run_job(tell),
             },
         };
@@ -337,11 +337,11 @@ impl Host {
         self.tell(Some((id, reply)), tell);
     }
 
-    /// Lets time pass; how far is seen by the clock.
+    /// Lets time pass up to `to`, as far as there is time; the clock shows how far.
     fn play_to(&mut self, to: taintlab_core::time::Timestamp) -> Played {
         let due = self.session.next().is_some();
-        // As fast as it can be computed: the engine has three quarters of the time, however long it
-        // takes to show what came of the time before.
+        // At the greatest speed the engine has three quarters of the time, however long it takes to
+        // show the effects of the time before.
         let begin = (self.clock)();
         let Budgets { play, most_play, .. } = self.budgets;
         let time = match to == taintlab_core::time::Timestamp::MAX {
@@ -375,14 +375,14 @@ impl Host {
         }
         self.playing = playing;
         if !playing {
-            // What was left as it was while time ran.
+            // Views that were left as they were while time ran.
             self.refresh(ViewModels::follow);
         }
         self.look_for_warnings();
         self.turn();
     }
 
-    /// Time stands still from now on, which the page is told.
+    /// Stops time, and tells the page.
     fn stop(&mut self) {
         if self.playing {
             self.set_playing(false);
@@ -396,7 +396,7 @@ impl Host {
         self.views.inspect(&self.session, self.selection.as_ref());
     }
 
-    /// Selects the next node or pod that has this in its name.
+    /// Selects the next node or pod with `name` in its name.
     fn find(&mut self, name: &str) {
         let name = name.trim();
         if name.is_empty() {
@@ -439,7 +439,7 @@ impl Host {
     }
 }
 
-/// Whether a request changes nothing but what is seen, so that it need not wait for a job.
+/// Whether a request changes only the view, so that it need not wait for a job.
 fn only_looks(request: &Request) -> bool {
     matches!(
         request,

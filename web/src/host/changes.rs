@@ -1,4 +1,4 @@
-//! What is shown, compared with what was told last: only what differs is told.
+//! Changes of the view since the last update: only differences are told.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -30,16 +30,16 @@ use crate::view_models::timeline::TimelineModel;
 use crate::view_models::warning_marks::{WarningMarks, counts_about, is_about};
 use crate::view_models::workloads::WorkloadsModel;
 
-/// A warning names at most so many subjects; the mark is on all of them.
+/// Subjects that a warning names at most; the mark is on all of them.
 const MOST_SUBJECTS: usize = 6;
 
-/// More nodes than these that have changed are told by themselves.
+/// Changed nodes above which the changes are told in an update of their own.
 const MANY_NODES: usize = 500;
 
-/// What was told last.
+/// The view as it was told last.
 #[derive(Default)]
 pub(super) struct Told {
-    /// Nothing is told before there is a session.
+    /// Whether there is a session; without one, nothing is told.
     begun: bool,
     clock: ClockView,
     work: Option<Rc<WorkView>>,
@@ -47,7 +47,7 @@ pub(super) struct Told {
     board: Option<(Detail, Rc<Board>)>,
     marked: Option<(Detail, Rc<WarningMarks>)>,
     warnings: Option<(Option<Selection>, Rc<Vec<Warning>>)>,
-    /// How many warnings there are about what was selected.
+    /// The numbers of warnings about the selection.
     about: Option<About>,
     inspector: Option<Rc<InspectorModel>>,
     timeline: Option<(Rc<TimelineModel>, Timestamp)>,
@@ -59,11 +59,11 @@ pub(super) struct Told {
     pub(super) compared: Option<Rc<Compared>>,
     kept: Option<(Timeline, bool)>,
     start: Option<Rc<Scenario>>,
-    /// Where the first branch begins, which cluster that is, and the labels of its pools.
+    /// The initial state of the first branch, with the identity of its cluster and its pools.
     cluster: Option<(Rc<Scenario>, ToldCluster)>,
 }
 
-/// Which cluster it is, and the labels of its pools with their number.
+/// The identity of a cluster, and the labels of its pools with the number of pools.
 type ToldCluster = (Rc<ClusterIdentity>, Vec<(String, usize)>);
 
 /// The labels by which clouds put nodes in pools.
@@ -86,7 +86,7 @@ fn pools_of(start: &Scenario) -> Vec<(String, usize)> {
     pools.into_iter().filter(|(_, number)| *number > 0).collect()
 }
 
-/// What was selected, the warnings that there were, and how many were about it, by severity.
+/// The selection, the warnings at that time, and the numbers of those about it, by severity.
 type About = (Option<Selection>, Rc<Vec<Warning>>, [usize; 3]);
 
 fn same<T>(old: Option<&Rc<T>>, new: &Rc<T>) -> bool {
@@ -94,31 +94,31 @@ fn same<T>(old: Option<&Rc<T>>, new: &Rc<T>) -> bool {
 }
 
 impl Host {
-    /// Tells what came of a request, and what is shown now.
+    /// Tells the reply to a request, and the changes of the view.
     pub(super) fn tell(&mut self, done: Option<(u32, Reply)>, tell: Tell<'_>) {
         let has_board = self.told.board.is_some();
         let changes = self.changes();
         let mut update = Update { done, effects: std::mem::take(&mut self.effects), changes };
         let board = update.changes.board.as_ref().filter(|_| has_board);
         if board.is_some_and(|(_, patch)| patch.node_count() > MANY_NODES) {
-            // The page draws them first, and closes a dialog after that: both take it a frame.
+            // The page draws them first, and closes a dialog after that: each takes it a frame.
             let changes = std::mem::take(&mut update.changes);
             tell(Update { changes, ..Update::default() });
         }
         tell(update);
     }
 
-    /// What is selected is told again, even if it is the same: the page may know of another.
+    /// Makes the next update tell the selection, even if it is the same: the page may know another.
     pub(super) fn send_selection(&mut self) {
         self.told.selected = None;
     }
 
-    /// There is a session.
+    /// Starts to tell the page, now that there is a session.
     pub(super) fn begin_telling(&mut self) {
         self.told.begun = true;
     }
 
-    /// Whether there is one.
+    /// Whether there is a session to tell of.
     pub(super) fn has_begun_telling(&self) -> bool {
         self.told.begun
     }
@@ -170,7 +170,7 @@ impl Host {
         })
     }
 
-    /// The cluster that the work is about, as it was at first, as reports say it; and the labels by
+    /// The identity of the cluster as it was at first, in the form of reports; and the labels by
     /// which its nodes are in pools, with the number of pools.
     fn cluster(&mut self) -> ToldCluster {
         let timeline = self.session.timeline();

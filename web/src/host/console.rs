@@ -1,4 +1,4 @@
-//! The console: lines of kubectl that were typed, and those that would do what was clicked.
+//! The console: lines of kubectl that were typed, and lines that would do the same as clicks.
 
 use std::rc::Rc;
 
@@ -12,11 +12,11 @@ use super::Host;
 use crate::session::{Row, RowKind};
 use crate::view_models::console::{Drain, Entry, MOST_ENTRIES, Outcome, Printed};
 
-/// A click gives at most so many lines to copy.
+/// Lines to copy that a click gives at most.
 const MOST_LINES: usize = 40;
 
 impl Host {
-    /// Runs a line at the time that the clock shows. What it does is one edit.
+    /// Runs a line at the time of the clock. All of its changes are one edit.
     pub(super) fn kubectl(&mut self, line: String) {
         let at = self.session.now();
         let events = self.session.events();
@@ -41,7 +41,7 @@ impl Host {
         self.follow_drains();
     }
 
-    /// Lets the lines that began drains show what those have printed until now.
+    /// Adds the output of drains to the lines that began them, as printed until now.
     pub(super) fn follow_drains(&mut self) {
         let mut changed = Vec::new();
         for (index, entry) in self.console.iter().enumerate() {
@@ -62,7 +62,7 @@ impl Host {
         }
     }
 
-    /// What was clicked until now is no longer what was done last.
+    /// Marks all entries until now as no longer about the last edit.
     pub(super) fn forget_what_was_done(&mut self) {
         self.entries_forgotten = self.entries_made;
     }
@@ -77,7 +77,7 @@ impl Host {
     }
 }
 
-/// What happened about a drain since it was begun at that time; nothing if that was undone.
+/// The events of a drain since it was begun at that time; none if that was undone.
 fn rows_of_drain(
     rows: &[Rc<Row>],
     id: u64,
@@ -102,7 +102,7 @@ fn rows_of_drain(
     })
 }
 
-/// The part of a text that is before what a drain has printed at once.
+/// The part of a text before the lines that a drain printed immediately.
 fn head<'a>(text: &str, drain: impl Iterator<Item = &'a EventKind>) -> String {
     let (mut head, mut said) = (text, String::new());
     for what in drain {
@@ -115,7 +115,7 @@ fn head<'a>(text: &str, drain: impl Iterator<Item = &'a EventKind>) -> String {
     head.to_owned()
 }
 
-/// What a line has printed until now. If it was undone, it has printed what it had.
+/// The output of a line until now. A line that was undone keeps its output.
 fn followed(rows: &[Rc<Row>], at: Timestamp, printed: &Printed, drain: &Drain) -> Printed {
     let mut new = Printed { text: drain.head.clone(), failed: false, drain: None };
     let mut runs = false;
@@ -137,8 +137,8 @@ fn followed(rows: &[Rc<Row>], at: Timestamp, printed: &Printed, drain: &Drain) -
     new
 }
 
-/// The lines of kubectl that do what these commands do, as far as kubectl can. To be asked before
-/// they are carried out.
+/// The lines of kubectl that do the same as these commands, as far as kubectl can. To be made
+/// before the commands are carried out.
 pub(super) fn lines_of(commands: &[Command], simulator: &Simulator) -> Option<String> {
     let lines = commands.iter().take(MOST_LINES).filter_map(|one| command_line_of(one, simulator));
     let mut lines = merged(lines.collect());
@@ -148,7 +148,7 @@ pub(super) fn lines_of(commands: &[Command], simulator: &Simulator) -> Option<St
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// Makes one line of lines that do the same to several nodes, which kubectl takes in one.
+/// Makes one line of lines that do the same to several nodes, as kubectl can.
 fn merged(lines: Vec<String>) -> Vec<String> {
     const START: &str = "kubectl taint nodes ";
     let mut merged: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! What the user changes, by hand or by a line of the console.
+//! Changes by the user, by hand or by a line of the console.
 
 use taintlab_core::command::{Command, CommandError};
 
@@ -21,7 +21,7 @@ impl Host {
         })
     }
 
-    /// Runs all of it with that.
+    /// Begins the timeline with another initial state, and runs it to the time of the clock.
     fn change_start(&mut self, change: StartChange) -> Result<(), String> {
         let way = self.begin_change_start(change)?;
         self.session.arrive(way);
@@ -29,9 +29,9 @@ impl Host {
         Ok(())
     }
 
-    /// What has to run before commands can be carried out, and what there is to say of it:
-    /// workloads need controllers that look after them, and kubelets; faults need kubelets that can
-    /// fail, and a controller that notices.
+    /// The change of the initial state that commands need, and the message about it: workloads need
+    /// controllers that look after them, and kubelets; faults need kubelets that can fail, and a
+    /// controller that notices.
     pub(super) fn start_needed(&self, commands: &[Command]) -> Option<(StartChange, &'static str)> {
         let config = self.session.simulator().config();
         if !config.control_plane && commands.iter().any(Command::needs_control_plane) {
@@ -59,7 +59,7 @@ impl Host {
         failed.map_or(Ok(()), |error| Err(error.to_string()))
     }
 
-    /// Does what commands say, as one edit: what [`Session::apply`] says.
+    /// Carries out commands as one edit, with the result of [`Session::apply`].
     pub(super) fn carry_out(
         &mut self,
         commands: Vec<Command>,
@@ -88,7 +88,7 @@ impl Host {
         self.changed();
     }
 
-    /// The session was changed by hand: everything looks at it.
+    /// Updates all views, after the session was changed by hand.
     pub(super) fn changed(&mut self) {
         if !self.refresh(ViewModels::follow_change) {
             self.turn();

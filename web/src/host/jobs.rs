@@ -1,4 +1,4 @@
-//! What may take long: it runs in slices, says how far it is, and can be stopped.
+//! Long work: it runs in slices, reports its progress, and can be stopped.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -23,19 +23,19 @@ use crate::view_models::lanes::{LanesMsg, subject_of};
 use crate::view_models::runs::{Breakpoint, Compared, Comparing, Until};
 use crate::view_models::selection::Selection;
 
-/// How far "run to the end" goes where there may be no end, for the sake of progress.
+/// The time ahead that is a full progress bar, where a search may have no end.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Why something was not done.
+/// The reason for work that is not done.
 const STOPPED: &str = "it was stopped";
 
-/// Something that takes long.
+/// A piece of long work.
 pub(super) struct Job {
-    /// The request that it is for.
+    /// The request that it answers.
     id: u32,
-    /// Where the clock was when it began.
+    /// The time of the clock when it began.
     from: Timestamp,
-    /// How many rows there were.
+    /// The number of rows when it began.
     rows: usize,
     what: What,
 }
@@ -43,13 +43,13 @@ pub(super) struct Job {
 enum What {
     RunToEnd(EndRun),
     Go(Way, Arrived),
-    /// A text is read; how many of its objects were.
+    /// Reads a text; the number of objects read so far.
     Read(Sliced<Reading>, Rc<Cell<usize>>),
-    /// A cluster is put in place: how many of its pods are, and of how many.
+    /// Puts a cluster in place; the number of pods in place, and of all pods.
     Place(Sliced<Placed>, Rc<Cell<usize>>, usize),
-    /// A session is made, which may be of a text; how many pods are in place, and of how many.
+    /// Makes a session, maybe from a text; the number of pods in place, and of all pods.
     Make(Sliced<Made>, Rc<Cell<(usize, usize)>>),
-    /// That goes to its moment.
+    /// Moves that session to its moment.
     Stage(Box<Staging>, Way),
     Search(RunTo, Search),
     Back(Back),
@@ -59,37 +59,37 @@ enum What {
 /// A session at its beginning and the way to its moment, or why there is none.
 type Made = Result<(Box<Staging>, Way), String>;
 
-/// What there is to do when the clock is where it was to go.
+/// The action when the clock arrives.
 pub(super) enum Arrived {
-    /// Nothing.
+    /// No action.
     Quietly,
-    /// The clock shows its own moment again.
+    /// End the peek: the clock shows its own moment again.
     Home,
-    /// It shows another moment.
+    /// Keep the peek: another moment is shown.
     Peek,
-    /// This, to those who do not see it.
+    /// Announce this to those who do not see the page.
     Words(String),
-    /// What happened to what is selected.
+    /// Announce what happened to the selection.
     About,
-    /// That the timeline runs on another Kubernetes.
+    /// Reply that the timeline runs on another Kubernetes.
     Changed,
-    /// The same; then these commands are carried out. What is said of it.
+    /// Show the message that the timeline runs on another Kubernetes, and carry out these commands.
     Edit(Vec<Command>, &'static str),
-    /// An object is chosen on the lanes, at that moment; whether the inspector lies over them.
+    /// Choose an object on the lanes, at that moment; `true` if the inspector lies over them.
     Lane(LaneSubject, Timestamp, bool),
-    /// A bookmark is told.
+    /// Announce a bookmark.
     Story(String),
-    /// A run of a report is a branch of that name, in which something is selected.
+    /// Select something in the run of a report, which is a branch of that name.
     Run(String, Option<Selection>),
 }
 
-/// What is looked for.
+/// The target of a search.
 enum Search {
-    /// Something of the kinds that are not hidden.
+    /// An event of a kind that is not hidden.
     Shown(Vec<MarkKind>),
-    /// Something about what is selected, likewise.
+    /// An event about the selection, of a kind that is not hidden.
     About(About, Vec<MarkKind>),
-    /// A condition that comes to be so; whether it was when it was last looked at.
+    /// The moment when a condition becomes true; whether it was true at the last look.
     Condition(Condition, bool),
 }
 
@@ -110,11 +110,11 @@ impl Search {
     }
 }
 
-/// How a slice of a job ended.
+/// The end of a slice.
 enum Slice {
-    /// There is more to do.
+    /// The job has more to do.
     More,
-    /// It is done; what was looked for was found.
+    /// The job is done; `true` if the target was found.
     Done(bool),
     /// Two runs were compared.
     Compared(Box<Compared>),
@@ -193,7 +193,7 @@ impl Job {
 }
 
 impl Host {
-    /// Begins what may take long; the answer, if it was done at once.
+    /// Begins a request that may take long; returns the reply if it was done immediately.
     pub(super) fn begin_job(&mut self, id: u32, request: Request) -> Option<Reply> {
         let rows = self.session.rows().len();
         let is_of_the_work = matches!(
@@ -345,7 +345,7 @@ impl Host {
         way.map(|way| (way, arrived)).ok_or(Reply::Done)
     }
 
-    /// Rows about what is selected; if nothing is, or no row can be, that is said.
+    /// Events about the selection. If nothing is selected, or there can be none, that is announced.
     fn about_selected(&mut self, hidden: &[MarkKind]) -> Result<About, Reply> {
         let about = About::of(&self.session, &self.views.board, self.selection.as_ref());
         if self.selection.is_none() {
@@ -358,7 +358,7 @@ impl Host {
         Err(Reply::Done)
     }
 
-    /// Begins to run to a condition, or back to it; what else is done with one is done at once.
+    /// Begins to run to a condition, or back to it; sets or removes breakpoints immediately.
     fn begin_until(&mut self, until: &Until) -> Result<Option<What>, String> {
         let line = match until {
             Until::Run(line) | Until::Back(line) | Until::Stop(line) => line,
@@ -424,13 +424,13 @@ impl Host {
         }
     }
 
-    /// A job ends before it is done.
+    /// Ends a job before it is done.
     pub(super) fn end_job(&mut self, mut job: Job, cancelled: bool, tell: Tell<'_>) {
         match &mut job.what {
-            // Where it is now it stays.
+            // The clock stays where it is now.
             What::RunToEnd(_) => self.finish(job, true, tell),
             What::Go(..) => self.finish(job, false, tell),
-            // Where nothing else is there, it is taken as far as it is.
+            // Without another session, this one is taken as far as it is.
             What::Stage(..) if !self.has_begun_telling() => self.finish(job, true, tell),
             What::Read(..) => {
                 self.notice(Notice::info("Cancelled. Nothing has changed."));
@@ -461,7 +461,7 @@ impl Host {
 
     fn finish(&mut self, job: Job, found: bool, tell: Tell<'_>) {
         let Job { id, rows, what, .. } = job;
-        // The present session knows nothing of it yet.
+        // The present session knows nothing of a staged one yet.
         let what = match what {
             What::Stage(staging, _) => {
                 let staged = self.finish_stage(staging);

@@ -1,4 +1,4 @@
-//! The lanes: what of them is in sight, and what is done with them.
+//! The lanes: the part in sight, and the actions on them.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -19,42 +19,42 @@ use crate::view_models::lanes::{
 };
 use crate::view_models::pane::MANY_PODS;
 
-/// A picture has at most so many rows.
+/// Rows of a picture at most.
 const MOST_OF_PICTURE: usize = 2_000;
 
-/// The lanes as they are looked at.
+/// The lanes, and how the user looks at them.
 pub(super) struct Lanes {
     in_sight: bool,
-    /// Somebody chose them, however many pods there are.
+    /// Whether the user chose them, however many pods there are.
     even_large: bool,
     wanted: Wanted,
     rows: LaneRows,
     view: View,
-    /// All of the time is shown, however long it becomes.
+    /// Whether the whole time stays in sight as it grows.
     fits: bool,
     window: LanesWindow,
     cursor: usize,
-    /// What was chosen: an object at a moment; and what there is to say of it in this run.
+    /// The object and the moment that were chosen, and their description in this run.
     chosen: Option<(LaneSubject, Timestamp)>,
     said: Option<Rc<Chosen>>,
     area: Option<HeldArea>,
-    /// Where an area begins.
+    /// The row and the time at which an area begins.
     begun: Option<(usize, Timestamp)>,
-    /// The forecast is not wanted until something is done.
+    /// Whether the forecast is not wanted until the next edit.
     stopped: bool,
 }
 
-/// An area that was chosen. It stays with its objects when rows move.
+/// An area that was chosen. It keeps its objects when rows move.
 struct HeldArea {
     subjects: BTreeSet<LaneSubject>,
     time: (Timestamp, Timestamp),
-    /// What it was counted for.
+    /// The state of the record and the forecast when it was counted.
     counted_for: CountedFor,
     shown: Rc<ChosenArea>,
 }
 
-/// Whether the forecast covers it; if not, how many events there were, and until when; the end of
-/// what is drawn.
+/// The number of events and the latest moment known, unless the forecast covers the area; and the
+/// end of the part that is drawn.
 type CountedFor = (Option<(usize, Timestamp)>, Timestamp);
 
 impl Default for Lanes {
@@ -79,7 +79,7 @@ impl Default for Lanes {
 }
 
 impl Lanes {
-    /// What the page shows of them.
+    /// The lanes as the page shows them.
     pub(super) fn view(&self, forecast: ForecastState) -> LanesView {
         LanesView {
             window: self.window.clone(),
@@ -91,13 +91,13 @@ impl Lanes {
         }
     }
 
-    /// The work was replaced: nothing that was chosen is there any more.
+    /// Forgets all choices, as the work was replaced.
     pub(super) fn forget(&mut self) {
         self.rows.forget();
         (self.chosen, self.said, self.area, self.begun) = (None, None, None, None);
     }
 
-    /// Something was done, so that something else may follow than what was counted.
+    /// Resumes the forecast and counts the area anew, since an edit may change the future.
     pub(super) fn begin_anew(&mut self) {
         self.stopped = false;
         if let Some(area) = &mut self.area {
@@ -107,7 +107,7 @@ impl Lanes {
 }
 
 impl Host {
-    /// What of the lanes is in sight, as things are now.
+    /// Updates the part of the lanes that is in sight.
     pub(super) fn look_at_lanes(&mut self) {
         if !self.shows_lanes() {
             return;
@@ -132,7 +132,7 @@ impl Host {
         self.look_at_area();
     }
 
-    /// What the area that was chosen holds, as things are now.
+    /// Updates the contents of the area that was chosen.
     fn look_at_area(&mut self) {
         let (lanes, session) = (&mut self.lanes, &self.session);
         let Some(held) = &mut lanes.area else { return };
@@ -153,7 +153,7 @@ impl Host {
         }
     }
 
-    /// How it is about the forecast.
+    /// The state of the forecast.
     pub(super) fn forecast_state(&self) -> ForecastState {
         if !self.shows_lanes() || self.playing || self.session.is_peeking() {
             return ForecastState::Done;
@@ -165,25 +165,25 @@ impl Host {
         }
     }
 
-    /// These rows are wanted.
+    /// Sets the rows that are wanted.
     pub(super) fn want_lanes(&mut self, wanted: Wanted) {
         self.lanes.wanted = wanted;
         self.look_at_lanes();
     }
 
-    /// Whether somebody looks at a forecast that does not go as far as it can.
+    /// Whether the user looks at a forecast that could go further.
     pub(super) fn wants_forecast(&self) -> bool {
         matches!(self.forecast_state(), ForecastState::Runs(_))
     }
 
-    /// A slice of the forecast.
+    /// Runs a slice of the forecast.
     pub(super) fn run_forecast(&mut self) {
         let (clock, until) = (self.clock, (self.clock)() + self.budgets.slice);
         self.session.run_forecast(|| clock() < until);
         self.look_at_lanes();
     }
 
-    /// The clock shows its own moment again.
+    /// Shows the moment of the clock again.
     pub(super) fn end_peek(&mut self) {
         if self.session.end_peek() {
             self.refresh(ViewModels::follow_change);
@@ -240,13 +240,13 @@ impl Host {
                 }
             }
             LanesMsg::Move(to) => self.move_cursor(to),
-            // There is no row to go to a moment of.
+            // The cursor is on no row.
             LanesMsg::Go => self.end_peek(),
-            // While time runs the board shows that.
+            // While time runs the board shows the moment of the clock.
             LanesMsg::PeekAt(_) if self.playing => {}
             LanesMsg::PeekAt(at) => self.peek(at),
             LanesMsg::Peek(None) => self.end_peek(),
-            // What the page does by itself.
+            // The page handles these by itself.
             LanesMsg::Peek(Some(_)) | LanesMsg::PeekNow => {}
             LanesMsg::Choose(subject, at) => {
                 self.end_peek();
@@ -274,7 +274,8 @@ impl Host {
         self.look_at_lanes();
     }
 
-    /// Whether they are in sight. Of a large cluster the page shows the log, as soon as it knows.
+    /// Whether the lanes are in sight. For a large cluster the page shows the log, as soon as it
+    /// knows.
     fn shows_lanes(&self) -> bool {
         let is_large = self.views.board.board().totals.pods > MANY_PODS;
         self.lanes.in_sight && (self.lanes.even_large || !is_large)
@@ -325,7 +326,7 @@ impl Host {
         self.choose_at_cursor();
     }
 
-    /// Shows the moment at which the row of the cursor became something else.
+    /// Shows the moment of the previous or next change of the row at the cursor.
     fn peek_at_change(&mut self, later: bool) {
         let Some(subject) = self.at_cursor() else { return };
         let now = self.session.now();
@@ -360,7 +361,8 @@ impl Host {
         self.lanes.cursor = place.unwrap_or(self.lanes.cursor);
     }
 
-    /// Begins to go to a moment of an object, if that is asked for: which, when, and the way.
+    /// Begins to go to a moment of an object, if `msg` asks for that; returns the object and the
+    /// way.
     pub(super) fn begin_lane(&mut self, msg: &LanesMsg) -> Option<(LaneSubject, Way)> {
         let (subject, at) = match msg {
             LanesMsg::Go => (self.at_cursor()?, self.session.now()),
@@ -372,7 +374,7 @@ impl Host {
         Some((subject, self.session.begin_way(at)))
     }
 
-    /// Selects an object; what it was at a moment is said.
+    /// Selects an object; its state at a moment is described.
     pub(super) fn choose(&mut self, subject: LaneSubject, at: Option<Timestamp>, narrow: bool) {
         if let Some(at) = at {
             self.choose_segment(Some((subject.clone(), at)));
@@ -406,7 +408,7 @@ impl Host {
     pub(super) fn picture(&mut self, of: Pictured, picture: Picture) {
         let svg = match of {
             Pictured::Lanes => {
-                // They may never have been looked at.
+                // The user may never have looked at them.
                 self.lanes.rows.update(&self.session, &self.lanes.wanted);
                 let subjects = self.lanes.rows.subjects((0, MOST_OF_PICTURE));
                 files::lanes_svg(&self.session, &subjects)

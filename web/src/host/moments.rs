@@ -8,7 +8,8 @@ use crate::session::{MarkKind, Session, Way};
 use crate::view_models::runs::{BranchMsg, Breakpoint};
 
 impl Host {
-    /// Does something about branches: the way of the clock, if that is on another one now.
+    /// Handles a message about branches; returns the way of the clock if it switches to another
+    /// one.
     pub(super) fn branch(&mut self, msg: BranchMsg) -> Option<Way> {
         match msg {
             BranchMsg::Fork => {
@@ -42,14 +43,14 @@ impl Host {
         if hidden.len() == before {
             hidden.push(kind);
         }
-        // There is nothing to step to without any kind.
+        // Without any kind there is nothing to step to.
         if hidden.len() < MarkKind::ALL.len() {
             self.views.hide(hidden, &self.session);
         }
     }
 }
 
-/// Stops where a breakpoint comes to be so; `true` if one does.
+/// The condition of a breakpoint that has become true, if there is one: time stops there.
 pub(super) fn stops(breakpoints: &mut [Breakpoint], simulator: &Simulator) -> Option<String> {
     let mut stops = None;
     for one in breakpoints {

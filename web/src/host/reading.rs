@@ -1,4 +1,4 @@
-//! Texts that come in: what they hold, and what would become of it.
+//! Texts that come in: their contents, and their effect on the cluster.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -16,10 +16,10 @@ use crate::view_models::import_report::{
     Listing, Objects, ReadKind, ReadView, Show, State, lines_around,
 };
 
-/// More than so many diagnostics are only counted.
+/// Diagnostics shown at most.
 const MOST_DIAGNOSTICS: usize = 200;
 
-/// A text that was read, and what adding its objects would do, once that was asked.
+/// A text that was read, and the effect of adding its objects, once that was asked for.
 pub(super) struct Reading {
     text: String,
     name: String,
@@ -34,14 +34,14 @@ pub(super) struct Reading {
 pub(super) type Placed = (Scenario, Result<Simulator, ScenarioError>);
 
 impl Host {
-    /// Begins to read a text, or what was read last once more; `so_far` counts its objects.
+    /// Begins to read a text, or the last text once more; `so_far` counts its objects.
     pub(super) fn begin_reading(
         &mut self,
         text: Option<(String, String)>,
         keep_all: bool,
         so_far: Rc<Cell<usize>>,
     ) -> Option<Sliced<Reading>> {
-        // What was read before need not be there at the same time.
+        // The last reading need not be in memory at the same time.
         let before = self.reading.take();
         let (text, name) = text.or_else(|| before.map(|it| (it.text, it.name)))?;
         Some(Sliced::new(async move {
@@ -52,14 +52,14 @@ impl Host {
         }))
     }
 
-    /// What was read is kept, for what is to be done with it.
+    /// Keeps a reading for the requests that follow.
     pub(super) fn keep_reading(&mut self, reading: Reading) -> Reply {
         let view = reading.view();
         self.reading = Some(reading);
         Reply::Read(Box::new(view))
     }
 
-    /// Begins to put what was read in place of everything, or of the cluster; `so_far` counts its
+    /// Begins to put the reading in place of everything, or of the cluster; `so_far` counts its
     /// pods.
     pub(super) fn begin_placing(
         &mut self,
@@ -84,7 +84,7 @@ impl Host {
         Some((Sliced::new(placing), pods))
     }
 
-    /// What adding what was read would do, object by object.
+    /// The effect of adding the reading, object by object.
     pub(super) fn plan_import(&mut self) -> Reply {
         let Some(mut reading) = self.reading.take() else { return Reply::Done };
         let additions = self.additions(&reading).into_iter();
@@ -167,7 +167,7 @@ impl Reading {
         let none = Objects::Planned(Vec::new());
         let plan = self.planned.as_ref().unwrap_or(&none);
         let counts = plan.counts();
-        // What does not come in comes last.
+        // Objects that do not come in are counted last.
         let states = counts.iter().rev().filter_map(|(show, number)| match show {
             Show::Only(state) => Some(format!("{number} {}", state.word())),
             _ => None,

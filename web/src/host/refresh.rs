@@ -1,4 +1,4 @@
-//! What is shown follows the session.
+//! The views follow the session.
 
 use std::rc::Rc;
 
@@ -13,15 +13,15 @@ use crate::view_models::selection::{PodGroup, Selection};
 use crate::view_models::warning_marks::WarningMarks;
 use crate::view_models::{ViewModels, announcement};
 
-/// With more pods than these, warnings are looked for in slices, while time stands still and
-/// nothing else is to do.
+/// Pods above which warnings are searched for in slices, while time stands still and nothing else
+/// is to be done.
 const MANY_PODS: usize = 2_000;
 
-/// How the view models follow the session: while time passes, or after a change by hand.
+/// The way in which view models follow the session: while time passes, or after a change by hand.
 type Follow = fn(&mut ViewModels, &mut Session, Option<&Selection>, bool) -> bool;
 
 impl Host {
-    /// Looks at what the session did; `true` if something on the board may have changed.
+    /// Updates the views from the session; `true` if something on the board may have changed.
     pub(super) fn refresh(&mut self, follow: Follow) -> bool {
         self.forget_what_was_seen();
         let before_counts = self.views.board.board().totals.counts;
@@ -41,8 +41,8 @@ impl Host {
         changed
     }
 
-    /// What belongs to work that is no longer there is no longer shown: the comparison of two runs
-    /// once one of them is another, and of the lanes what was chosen once they are others.
+    /// Forgets views of work that no longer exists: the comparison of two runs once one of them
+    /// changed, and the choices on the lanes once these are others.
     fn forget_what_was_seen(&mut self) {
         let timeline = self.session.timeline();
         if self.seen_of.is_same(timeline) {
@@ -56,7 +56,7 @@ impl Host {
         self.seen_of = timeline.clone();
     }
 
-    /// Says how it ended, when nothing is due any more.
+    /// Announces the outcome, when nothing is due any more.
     fn look_at_outcome(&mut self) {
         let outcome = match self.session.next() {
             Some(_) => None,
@@ -73,7 +73,7 @@ impl Host {
         }
     }
 
-    /// Looks through all objects; of a large cluster later, when time stands still.
+    /// Looks for warnings in all objects; in a large cluster later, when time stands still.
     pub(super) fn look_for_warnings(&mut self) {
         let many = self.views.board.board().totals.pods > MANY_PODS;
         self.looks_for_warnings = many;
@@ -85,12 +85,14 @@ impl Host {
         }
     }
 
-    /// Whether warnings of a large cluster are to be looked for, once nothing else is done.
+    /// Whether a search for warnings of a large cluster is due, as soon as nothing else is to be
+    /// done.
     pub(super) fn wants_warnings(&self) -> bool {
         self.looks_for_warnings && !self.playing
     }
 
-    /// Looks for them for a slice, a short one, as nobody waits for it; `true` when that is done.
+    /// Searches for warnings for a slice, a short one, as nobody waits for it; `true` when that is
+    /// done.
     pub(super) fn search_warnings(&mut self) -> bool {
         let search = self.warning_search.get_or_insert_with(|| {
             let simulator = self.session.simulator().clone();
@@ -117,8 +119,8 @@ impl Host {
         }
     }
 
-    /// What is assumed of the controllers matters from the moment on at which all nodes are lost
-    /// that they would run on.
+    /// Shows the warning about the control plane when it is new: an assumption about the
+    /// controllers matters once all nodes are lost on which they would run.
     fn say_of_control_plane(&mut self, new: &[Warning]) {
         let is_it = |warning: &&Warning| warning.code == WarningCode::ControlPlaneLost;
         if self.warnings.iter().any(|warning| is_it(&warning)) {
@@ -130,7 +132,8 @@ impl Host {
         }
     }
 
-    /// Says what became of pods since the log had so many rows; if nothing did, what was done.
+    /// Announces the states of the pods in the rows after the first `before`; without any, the edit
+    /// that was `done`.
     pub(super) fn announce_rows(&mut self, before: usize, done: Option<String>) {
         let rows = self.session.rows().get(before..).unwrap_or_default();
         let said = announcement::of_rows(rows, &self.views.board);
@@ -139,13 +142,13 @@ impl Host {
         }
     }
 
-    /// Whether somebody has done something, or the scenario has.
+    /// Whether the user or the scenario has done something.
     pub(super) fn has_begun(&self) -> bool {
         let timeline = self.session.timeline();
         !timeline.log.is_empty() || !timeline.start.steps.is_empty()
     }
 
-    /// What there is to say when nothing is due.
+    /// The words for when nothing is due.
     pub(super) fn rest(&self) -> Rest {
         match &self.outcome {
             Some(outcome) if self.has_begun() || !outcome.is_uneventful() => {

@@ -1,4 +1,4 @@
-//! A scenario with bookmarks is a story, told step by step.
+//! A story: a scenario with bookmarks, told step by step.
 
 use std::rc::Rc;
 
@@ -20,8 +20,8 @@ impl Host {
         self.changed();
     }
 
-    /// Begins to show the moment of a bookmark, and what it is about: the way there, and what is
-    /// said.
+    /// Begins to show the moment and the selection of a bookmark; returns the way there, and the
+    /// announcement.
     pub(super) fn begin_story(&mut self, number: Option<usize>) -> Option<(Way, Arrived)> {
         self.stop();
         let start = self.session.timeline().start.clone();
@@ -47,8 +47,8 @@ impl Host {
         self.begin_story(Some(other))
     }
 
-    /// Begins the story of an eviction that comes later than the toleration says, in the release in
-    /// sight.
+    /// Begins the story of an eviction that comes later than the toleration says, in the present
+    /// release.
     pub(super) fn begin_late_eviction(&mut self) -> Option<(Way, Arrived)> {
         let found = LateEviction::of(self.session.simulator().config().release)?;
         self.load(found.scenario);
@@ -62,7 +62,7 @@ impl Host {
         }
     }
 
-    /// The lanes of an example as a picture; a list that is narrowed shows them again.
+    /// The lanes of an example as a picture, kept for lists that show it again.
     pub(super) fn preview(&mut self, name: String) -> Result<(String, Rc<str>), String> {
         let picture = || samples::read(&name).and_then(|it| files::picture(&it, &name));
         let known = self.previews.entry(name.clone());

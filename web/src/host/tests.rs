@@ -25,7 +25,7 @@ use crate::view_models::warning_marks::WarningMarks;
 use crate::wire::{from_bytes, to_bytes};
 use crate::{files, samples};
 
-/// The page at the other end: all goes there and back as bytes.
+/// The page at the other end: everything goes there and back as bytes.
 struct Page {
     host: Host,
     asked: u32,
@@ -37,13 +37,13 @@ thread_local! {
     static TIME: Cell<f64> = const { Cell::new(0.0) };
 }
 
-/// As it is, beside the same with other `tolerationSeconds`.
+/// The run as it is, beside one with other `tolerationSeconds`.
 fn with_seconds(seconds: i64) -> CompareWith {
     let other = Side { toleration_seconds: Some(seconds), ..Side::default() };
     CompareWith { sides: [Side::default(), other] }
 }
 
-/// A clock on which each look takes a millisecond.
+/// A clock that advances a millisecond with each look.
 fn clock() -> f64 {
     TIME.set(TIME.get() + 1.0);
     TIME.get()
@@ -66,7 +66,7 @@ impl Page {
         again
     }
 
-    /// Asks, and lets the host work until it is done.
+    /// Sends a request, and lets the host work until it is done.
     fn ask(&mut self, request: Request) -> (Reply, Vec<Effect>) {
         let (reply, effects) = self.ask_until(request, usize::MAX);
         (reply.expect("it is done"), effects)
@@ -98,7 +98,7 @@ impl Page {
 }
 
 impl Page {
-    /// The board, of which only that is rebuilt which may differ, is what all of it would be.
+    /// Asserts that the board, rebuilt only in parts, equals one that is rebuilt as a whole.
     fn assert_board_is_whole(&mut self, when: &str) {
         let mut whole = BoardModel::default();
         self.host.session.touch_all();
@@ -107,9 +107,9 @@ impl Page {
     }
 }
 
-/// However the clock moves, and whatever was done in between.
+/// The clock moves in all ways, with edits in between.
 #[test]
-fn after_going_back_the_board_is_what_all_of_it_would_be() {
+fn after_going_back_the_board_equals_a_full_rebuild() {
     let mut page = page(1e9);
     let taint = Taint::new("k", "", TaintEffect::NoExecute);
     for (name, _) in samples::all() {
@@ -182,7 +182,7 @@ fn every_example_goes_there_and_back_as_bytes() {
 }
 
 #[test]
-fn what_takes_long_is_parted_and_comes_to_the_same() {
+fn a_long_job_in_slices_gives_the_same_result() {
     let mut at_once = page(1e9);
     let mut parted = page(0.0);
     let ten = Side { toleration_seconds: Some(10), ..Side::default() };
@@ -203,7 +203,7 @@ fn what_takes_long_is_parted_and_comes_to_the_same() {
 }
 
 #[test]
-fn what_is_played_again_is_parted_and_comes_to_the_same() {
+fn a_replay_in_slices_gives_the_same_result() {
     let mut at_once = page(1e9);
     let mut parted = page(0.0);
     let (early, late) = (Timestamp::from_secs(30), Timestamp::from_secs(700));
@@ -250,7 +250,7 @@ fn what_is_played_again_is_parted_and_comes_to_the_same() {
 }
 
 #[test]
-fn what_takes_long_can_be_stopped_and_others_wait_for_it() {
+fn a_long_job_can_be_stopped_and_other_requests_wait_for_it() {
     let mut page = page(0.0);
     page.ask(example("service-in-an-outage"));
     let (reply, _) = page.ask_until(Request::RunToEnd, 3);
@@ -274,7 +274,7 @@ fn what_takes_long_can_be_stopped_and_others_wait_for_it() {
 }
 
 #[test]
-fn only_what_has_changed_is_told() {
+fn only_changes_are_told() {
     let mut page = page(1e9);
     page.ask(Request::Select(None));
     let before = page.bytes;
@@ -283,7 +283,7 @@ fn only_what_has_changed_is_told() {
 }
 
 #[test]
-fn what_is_kept_is_what_there_was() {
+fn the_work_comes_back_as_it_was_stored() {
     let mut page = page(1e9);
     page.ask(example("service-in-an-outage"));
     let node = page.board.zones[0].nodes[0].name.clone();
@@ -326,7 +326,7 @@ fn what_is_kept_is_what_there_was() {
 }
 
 #[test]
-fn bookmarks_change_nothing_of_what_is_looked_at() {
+fn bookmarks_change_no_view() {
     let mut page = page(1e9);
     lanes_of(&mut page, "why-345-seconds");
     page.ask(Request::RunToEnd);
@@ -372,7 +372,7 @@ fn area(page: &Page) -> (Vec<String>, bool) {
 }
 
 #[test]
-fn an_area_counts_what_is_drawn_the_forecast_too() {
+fn an_area_counts_the_record_and_the_forecast() {
     let mut page = page(1e9);
     lanes_of(&mut page, "why-345-seconds");
     // No forecast yet.
@@ -394,7 +394,7 @@ fn an_area_counts_what_is_drawn_the_forecast_too() {
     assert_eq!((states.as_slice(), only_record), (wanted.map(String::from).as_slice(), false));
     let held = page.host.lanes.view(ForecastState::Done).area.unwrap();
     assert_eq!(held.area.expect.len(), 1, "{:?}", held.area.expect);
-    // The same once it has happened, and wherever its row is.
+    // The counts stay once it has happened, and wherever its row is.
     page.ask(Request::RunToEnd);
     assert_eq!(area(&page).0, wanted);
     page.ask(Request::Lanes(LanesMsg::Pin(LaneSubject::Node { node: "worker-2".into() }), false));
@@ -420,7 +420,7 @@ fn a_forecast_leads_back_to_what_has_happened() {
 }
 
 #[test]
-fn what_belongs_to_other_work_is_not_shown() {
+fn views_of_other_work_are_not_shown() {
     let mut page = page(1e9);
     let choose = |page: &mut Page| {
         lanes_of(page, "why-345-seconds");
@@ -449,7 +449,7 @@ fn what_belongs_to_other_work_is_not_shown() {
         assert!(view.chosen.is_none() && view.area.is_none(), "{request:?}: {told:?}");
         assert!(page.host.compared.is_none() && page.host.told.compared.is_none(), "{request:?}");
     }
-    // An edit leaves what was chosen, as it is then.
+    // An edit leaves the choice, as it is then.
     choose(&mut page);
     let taint = Taint::new("k", "", TaintEffect::NoExecute);
     page.ask(Request::Edit(vec![Command::Taint { node: "worker-1".into(), taint }]));
@@ -458,7 +458,7 @@ fn what_belongs_to_other_work_is_not_shown() {
 }
 
 #[test]
-fn pins_are_of_what_is_there() {
+fn pins_are_of_objects_in_the_cluster() {
     let mut page = page(1e9);
     lanes_of(&mut page, "why-345-seconds");
     page.ask(Request::Lanes(LanesMsg::Pin(web_0()), false));
@@ -525,7 +525,7 @@ fn rows_are_stepped_to_by_zone_group_and_deployment() {
     assert!(said[0].contains("does not run"), "{said:?}");
 }
 
-/// How far it said to be, more than once.
+/// The progress that it reported, more than once.
 fn parts(effects: &[Effect]) -> Vec<f64> {
     let parts = effects.iter().filter_map(|it| match it {
         Effect::Progress(progress) => progress.part,
@@ -551,7 +551,7 @@ fn a_session_is_opened_in_slices_and_a_stopped_one_is_not() {
         page.ask(Request::Seek(Timestamp::ZERO));
         let (reply, effects) = page.ask_until(Request::Stage(origin.clone()), 4);
         assert!(reply.is_none() && parts(&effects).len() > 1, "{origin:?}");
-        // It is another session that is on its way; what looks at the present one is answered.
+        // Another session is on its way; requests that look at the present one are answered.
         assert!(page.ask_until(Request::Offers("pod".to_owned()), 1).0.is_some());
         page.ask(Request::Cancel);
         page.ask(Request::Take);
@@ -563,7 +563,7 @@ fn a_session_is_opened_in_slices_and_a_stopped_one_is_not() {
         page.ask(Request::Take);
         assert_eq!(page.host.session.rows(), rows, "{origin:?}");
     }
-    // The first one of all is there, wherever it was stopped.
+    // The very first session is taken, wherever it was stopped.
     let mut first = Page::new(0.0);
     let origin = Origin::Link("#s=service-in-an-outage&t=11m40s".into(), "".into());
     first.ask_until(Request::Stage(origin), 4);
@@ -582,7 +582,7 @@ fn a_peek_and_its_end_go_in_slices() {
     page.ask(Request::Seek(home));
     let known = page.host.session.known_rows().clone();
     for at in [early, Timestamp::from_secs(700)] {
-        // What was looked at further ahead does not count as played.
+        // A moment that was only peeked at does not count as played.
         let far = LanesMsg::PeekAt(Timestamp::from_secs(800));
         page.ask(Request::Lanes(far, false));
         let (_, effects) = page.ask(Request::Lanes(LanesMsg::PeekAt(at), false));
@@ -590,7 +590,7 @@ fn a_peek_and_its_end_go_in_slices() {
         let session = &page.host.session;
         assert_eq!((session.now(), session.home(), session.reached()), (at, home, home.max(at)));
         if at == early {
-            // Stopped on the way back, it is still a peek.
+            // A peek that is stopped on the way back is still a peek.
             assert!(page.ask_until(Request::EndPeek, 4).0.is_none());
             page.ask(Request::Cancel);
             let session = &page.host.session;
@@ -604,7 +604,7 @@ fn a_peek_and_its_end_go_in_slices() {
 }
 
 #[test]
-fn what_goes_to_a_moment_is_parted_and_can_be_stopped() {
+fn a_way_to_a_moment_goes_in_slices_and_can_be_stopped() {
     let mut page = page(0.0);
     let far = Timestamp::from_secs(700);
     let stop = Command::StopKubelet { node: "worker-1".into() };
@@ -634,7 +634,7 @@ fn what_goes_to_a_moment_is_parted_and_can_be_stopped() {
     ];
     for request in requests {
         page.ask(Request::Seek(Timestamp::ZERO));
-        // Those that visit leave what they come from.
+        // Visits leave the work that they come from.
         page.ask(Request::LeaveVisit(1));
         let (_, effects) = page.ask(Request::Seek(far));
         assert!(effects.iter().any(|it| matches!(it, Effect::Progress(_))));
@@ -700,7 +700,7 @@ fn the_forecast_can_be_stopped_until_something_is_done() {
 }
 
 #[test]
-fn to_run_until_what_is_so_already_says_that() {
+fn running_until_a_condition_that_holds_already_says_so() {
     let mut page = page(1e9);
     page.ask(example("why-345-seconds"));
     page.ask(Request::Seek(Timestamp::from_secs(50)));
@@ -745,7 +745,7 @@ fn warnings_of_many_pods_are_looked_for_in_slices() {
     };
     let (slices, before) = found(&mut page);
     assert!(slices > 1, "{slices}");
-    // Others are answered in between, and after an edit it is begun anew.
+    // Other requests are answered in between, and an edit begins the search anew.
     let node = page.board.zones[0].nodes[0].name.clone();
     let taint = Taint::new("k", "", TaintEffect::NoExecute);
     let edit = Request::Edit(vec![Command::Taint { node: node.clone(), taint }]);
@@ -758,7 +758,7 @@ fn warnings_of_many_pods_are_looked_for_in_slices() {
     page.ask(Request::Redo);
     let (_, after) = found(&mut page);
     assert_ne!(before, after);
-    // They wait as long as time passes.
+    // The search waits as long as time passes.
     page.ask(Request::Undo);
     page.ask(Request::Playing(true));
     assert!(!page.host.wants_warnings());
@@ -796,7 +796,7 @@ fn a_text_is_read_in_slices_and_that_can_be_cancelled() {
             assert_eq!(format!("{whole:?}"), format!("{read:?}"));
             assert!(progress(&effects) > 3, "{}", progress(&effects));
         }
-        // Others are answered in between.
+        // Other requests are answered in between.
         let before = parted.host.session.timeline().clone();
         assert!(parted.ask_until(read(), 2).0.is_none());
         assert!(matches!(parted.ask_until(Request::Nodes, 1).0, Some(Reply::Nodes(_))));
@@ -824,7 +824,7 @@ fn the_text_of_a_link_is_read_in_slices() {
     assert!(matches!(staged, Reply::Staged(Ok(_))));
     assert_eq!(format!("{whole:?}"), format!("{staged:?}"));
     assert!(progress(&effects) > 4, "{}", progress(&effects));
-    // It can be cancelled, which leaves all as it was.
+    // Cancelling leaves everything as it was.
     let before = parted.host.session.timeline().clone();
     parted.ask_until(Request::Stage(origin), 2);
     assert!(parted.host.job.is_some());
@@ -838,7 +838,7 @@ fn examples_are_read_where_the_session_is() {
     let Reply::Catalogue(abouts) = page.ask(Request::Catalogue).0 else { panic!() };
     let names: Vec<_> = abouts.iter().map(|about| about.name.as_str()).collect();
     assert_eq!(names, samples::all().map(|(name, _)| name).collect::<Vec<_>>());
-    // Also while something takes long.
+    // A job under way does not hold that up.
     page.ask(example("service-in-an-outage"));
     page.ask_until(Request::Seek(Timestamp::from_secs(700)), 2);
     for _ in 0..2 {

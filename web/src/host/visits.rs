@@ -1,4 +1,4 @@
-//! Sessions that are made: of what is kept, of links, of where somebody was before.
+//! Sessions that are made: from stored ones, from links, from places where the user was before.
 
 use taintlab_core::condition::Condition;
 use taintlab_core::time::Timestamp;
@@ -11,19 +11,19 @@ use crate::view_models::runs::Breakpoint;
 use crate::view_models::selection::Selection;
 use crate::{files, link};
 
-/// A session that is kept aside, or on its way to the moment at which it is.
+/// A session that is kept aside, or on its way to its moment.
 pub(super) struct Staging {
     pub(super) session: Session,
     selection: Option<Selection>,
-    /// What happened where the link to it was made; empty if there is none.
+    /// The hash of the events where its link was made; empty if there is no link.
     hash: String,
-    /// What was taken out of it, in words.
+    /// The data that was taken out of it, in words.
     dropped: String,
-    /// It was stored by an earlier version of the page.
+    /// Whether an earlier version of the page stored it.
     is_old: bool,
 }
 
-/// Where somebody was.
+/// A place where the user was.
 pub(super) struct Visit {
     timeline: Timeline,
     now: Timestamp,
@@ -31,13 +31,13 @@ pub(super) struct Visit {
 }
 
 impl Host {
-    /// Begins to make a session: it at its beginning, and the way to its moment.
-    /// `watch` is told how many pods are in place, and of how many.
+    /// Begins to make a session: the session at its beginning, and the way to its moment. `watch`
+    /// gets the number of pods in place, and of all pods.
     pub(super) async fn begin_stage(
         origin: Origin,
         watch: &dyn Fn(usize, usize),
     ) -> Result<(Box<Staging>, Way), String> {
-        // What an earlier version of the page stored is written anew.
+        // Work that an earlier version of the page stored is written anew.
         let is_old = matches!(&origin, Origin::Saved(_, start) if start.len() == 0);
         let (mut hash, mut dropped) = (String::new(), String::new());
         let (session, way, selection) = match origin {
@@ -65,7 +65,7 @@ impl Host {
         Ok((Box::new(Staging { session, selection, hash, dropped, is_old }), way))
     }
 
-    /// Keeps a session aside that is where it is to be.
+    /// Keeps a session aside, now that it is at its moment.
     pub(super) fn finish_stage(&mut self, staging: Box<Staging>) -> Box<Staged> {
         let Staging { session, selection, hash, dropped, is_old } = &*staging;
         let contents = link::write(session, selection.as_ref()).map(|draft| draft.contents);
@@ -86,7 +86,7 @@ impl Host {
         Box::new(staged)
     }
 
-    /// What was kept aside takes the place of the present session.
+    /// Replaces the present session with the one kept aside.
     pub(super) fn take(&mut self) {
         if let Some(staged) = self.staged.take() {
             self.begin_session(staged.session, staged.selection);
@@ -104,7 +104,7 @@ impl Host {
         self.changed();
     }
 
-    /// Takes up what the page knew of a session that broke down; its work has been taken.
+    /// Restores the state of a session that broke down, after its work was taken.
     pub(super) fn resume(&mut self, known: Resumed) {
         let simulator = self.session.simulator();
         let breakpoint = |line: &String| {
@@ -129,7 +129,7 @@ impl Host {
         self.visits.insert(entry, visit);
     }
 
-    /// Goes back to where somebody was: the way of the clock, if it is to be gone.
+    /// Goes back to a visit; returns the way of the clock, if there is one.
     pub(super) fn visit(&mut self, entry: u32, present: bool) -> Option<Way> {
         let visit = self.visits.remove(&entry)?;
         if present {

@@ -1,4 +1,4 @@
-//! Another cluster takes the place of the work, is added to it, or the work is handed out.
+//! The work, replaced with another cluster or exported.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ impl Host {
         self.put_in_place(scenario, placed);
     }
 
-    /// The same with its cluster, if that could be put in place.
+    /// Puts a scenario in place, with its simulator if that could be made.
     pub(super) fn put_in_place(
         &mut self,
         scenario: Scenario,
@@ -46,7 +46,7 @@ impl Host {
         Session::resume(start, edits, self.session.now()).map_err(|error| error.to_string())
     }
 
-    /// A link of what is shown.
+    /// A link of what is shown, without names if `hide`.
     pub(super) fn link(&self, hide: bool) -> Result<link::Draft, String> {
         match hide {
             false => link::write(&self.session, self.selection.as_ref()),
@@ -54,8 +54,8 @@ impl Host {
         }
     }
 
-    /// A file, for a link would be too long. It is for others, so that also of work that was
-    /// imported with everything no more is in it than what the engine reads.
+    /// A file in place of a link that would be too long. It is for others, so it holds only data
+    /// that the engine reads, also of work that was imported with everything.
     pub(super) fn export_shared(&self, hide: bool) -> Reply {
         let text = match hide {
             false => files::shared_text(&self.session),
@@ -64,7 +64,7 @@ impl Host {
         Reply::Text(text.map(|text| ("scenario.yaml".to_owned(), text.into())))
     }
 
-    /// What of an embed is to be packed, which the browser does.
+    /// Begins an embed; the reply is the text that the browser packs.
     pub(super) fn make_embed(&mut self, page: &str) -> Reply {
         let draft = embed::draft(&self.session, page);
         let text: Result<Rc<str>, String> =
@@ -78,10 +78,10 @@ impl Host {
         Ok(EmbedMade { forms: draft.forms(packed)?, picture: draft.picture() })
     }
 
-    /// A report of the cluster as it is now.
+    /// The first request to a reporter: a report of the cluster as it is now.
     pub(super) fn open_report(&self, options: ReportOptions) -> Reply {
         let scenario = files::as_scenario(&self.session);
-        // There each edit of one instant is a nanosecond after the one before.
+        // In the scenario, each edit of an instant is a nanosecond after the one before.
         let edits = u64::try_from(self.session.timeline().log.len()).unwrap_or(u64::MAX);
         let after = Span::from(self.session.now().saturating_add(Duration::from_nanos(edits)));
         let counts = after > Span::default() || scenario.steps.iter().any(|step| step.at <= after);
@@ -91,7 +91,7 @@ impl Host {
         Reply::Text(text.map(|text| (String::new(), text.into())))
     }
 
-    /// Begins to play a run beside what there is, on the way to a moment of it.
+    /// Begins to play a run as a branch of its own, on the way to a moment of it.
     pub(super) fn begin_run(&mut self, run: OpenedRun) -> Option<(Way, Arrived)> {
         let OpenedRun { name, scenario, at, select } = run;
         match self.session.begin_branch(&name, scenario, at) {
