@@ -1,4 +1,4 @@
-//! What components show: plain values, worked out from the session when something has changed.
+//! The models of components: plain values, derived from the session when something has changed.
 
 pub(crate) mod about;
 pub(crate) mod announcement;
@@ -34,7 +34,7 @@ use self::timeline::TimelineModel;
 use self::workloads::WorkloadsModel;
 use crate::session::{MarkKind, Session};
 
-/// With more marks than these the timeline does not follow at each frame while time runs.
+/// Marks above which the timeline does not follow at each frame while time runs.
 const MANY_MARKS: usize = 1_000;
 
 /// The view models of a session, which follow it.
@@ -42,11 +42,11 @@ const MANY_MARKS: usize = 1_000;
 pub(crate) struct ViewModels {
     /// The board.
     pub(crate) board: BoardModel,
-    /// What is selected.
+    /// The selection.
     pub(crate) inspector: Rc<InspectorModel>,
     /// The timeline.
     pub(crate) timeline: Rc<TimelineModel>,
-    /// When it was worked out, and whether it was left as it was since.
+    /// The time of the timeline, and whether it was left unchanged since.
     timeline_at: Timestamp,
     timeline_left: bool,
     /// The workloads, if their controllers run.
@@ -55,14 +55,15 @@ pub(crate) struct ViewModels {
     baseline: Vec<Availability>,
     /// Kinds of rows that are not marked on the timeline.
     pub(crate) hidden: Vec<MarkKind>,
-    /// How often the inspector was worked out.
+    /// The number of times the inspector was made.
     #[cfg(test)]
     inspections: usize,
 }
 
 impl ViewModels {
     /// Follows a session in which time has passed; `true` if something on the board may have
-    /// changed. What changes with time alone is not followed at each frame while it is `playing`.
+    /// changed. Views that change with time alone do not follow at each frame while it is
+    /// `playing`.
     pub(crate) fn follow(
         &mut self,
         session: &mut Session,
@@ -89,8 +90,8 @@ impl ViewModels {
         changed
     }
 
-    /// Follows a session that was changed by hand: not everything that can be changed shows on the
-    /// board. `true` if something on it may have changed.
+    /// Follows a session that was changed by hand: not every change shows on the board. `true` if
+    /// something on the board may have changed.
     pub(crate) fn follow_change(
         &mut self,
         session: &mut Session,
@@ -104,13 +105,13 @@ impl ViewModels {
         changed
     }
 
-    /// Kinds of rows are marked on the timeline, or no longer.
+    /// Sets the kinds of rows that are not marked on the timeline.
     pub(crate) fn hide(&mut self, hidden: Vec<MarkKind>, session: &Session) {
         self.hidden = hidden;
         self.timeline = Rc::new(TimelineModel::new(session, &self.hidden));
     }
 
-    /// Works out what the inspector shows.
+    /// Updates the inspector.
     pub(crate) fn inspect(&mut self, session: &Session, selection: Option<&Selection>) {
         #[cfg(test)]
         {
@@ -122,14 +123,14 @@ impl ViewModels {
         }
     }
 
-    /// Later runs are compared with this one.
+    /// Makes this run the one with which later runs are compared.
     pub(crate) fn set_baseline(&mut self, session: &Session, selection: Option<&Selection>) {
         self.baseline = self.workloads.as_ref().map(|known| known.run()).unwrap_or_default();
         self.look_at_workloads(session);
         self.inspect(session, selection);
     }
 
-    /// There is no run to compare with any more.
+    /// Forgets the run to compare with.
     pub(crate) fn forget_baseline(&mut self) {
         self.baseline.clear();
     }
@@ -142,8 +143,8 @@ impl ViewModels {
     }
 }
 
-/// Whether something that changes with time alone is shown as it was too long ago. While time runs
-/// that is a second of it, and at least a part of a long axis.
+/// Whether a view that changes with time alone is too old. While time runs, it may be a second old,
+/// or a part of a long axis.
 fn is_old(now: Timestamp, shown: Timestamp, axis: Timestamp, playing: bool) -> bool {
     let age = now.as_nanos().abs_diff(shown.as_nanos());
     if playing { age >= SECOND.max(axis.as_nanos() / 200) } else { age > 0 }
@@ -157,7 +158,7 @@ mod tests {
 
     use super::*;
 
-    /// A look ahead is part of it, which takes time in a large cluster.
+    /// An update includes a look ahead, which takes time in a large cluster.
     #[test]
     fn a_change_by_hand_is_inspected_once() {
         let scenario: Scenario = serde_json::from_value(serde_json::json!({

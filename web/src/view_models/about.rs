@@ -1,4 +1,4 @@
-//! Which rows of the log are about what is selected: for the filter of the log, and for stepping.
+//! The rows of the log that are about the selection: for the filter of the log, and for stepping.
 
 use std::collections::BTreeSet;
 
@@ -11,18 +11,18 @@ use super::display;
 use super::selection::{PodGroup, Selection};
 use crate::session::{MarkKind, Row, RowKind, Session};
 
-/// What rows are to be about.
+/// The subject of rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct About {
     selection: Option<Selection>,
-    /// The pods of the group that is selected.
+    /// The pods of the selected group.
     pods: BTreeSet<PodKey>,
-    /// The workloads of the one that is selected: of a Deployment its ReplicaSets.
+    /// The workloads of the selected one: for a Deployment, its ReplicaSets.
     workloads: BTreeSet<WorkloadKey>,
 }
 
 impl About {
-    /// What is selected, as things are now.
+    /// The selection as it is now.
     pub(crate) fn of(session: &Session, board: &BoardModel, selection: Option<&Selection>) -> Self {
         let mut about = Self { selection: selection.cloned(), ..Self::default() };
         if let Some(Selection::Pods(group)) = selection {
@@ -39,7 +39,7 @@ impl About {
         }
     }
 
-    /// These rows are new: a Deployment may have another ReplicaSet.
+    /// Follows new rows: a Deployment may have another ReplicaSet.
     pub(crate) fn follow(&mut self, session: &Session, rows: &[std::rc::Rc<Row>]) {
         let is_new = |row: &std::rc::Rc<Row>| {
             matches!(row.kind, RowKind::Happened(EventKind::WorkloadAdded { .. }))
@@ -49,12 +49,12 @@ impl About {
         }
     }
 
-    /// Whether a row is about it.
+    /// Whether a row is about the selection.
     pub(crate) fn holds(&self, row: &Row) -> bool {
         self.selects(display::row(row).selects.as_ref())
     }
 
-    /// Whether a row is about it that leads to this.
+    /// Whether a row that leads to this object is about the selection.
     pub(crate) fn selects(&self, selects: Option<&Selection>) -> bool {
         match selects {
             None => false,
@@ -64,7 +64,7 @@ impl About {
         }
     }
 
-    /// Why no row can be about it, however long one looks, if kinds of rows are hidden.
+    /// The reason why no row can ever be about the selection, if these kinds of rows are hidden.
     pub(crate) fn never(&self, session: &Session, hidden: &[MarkKind]) -> Option<&'static str> {
         match &self.selection {
             Some(Selection::Pods(_)) if self.pods.is_empty() => {

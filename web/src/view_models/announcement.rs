@@ -1,4 +1,4 @@
-//! What is said to those who do not see the board.
+//! Announcements for those who do not see the board.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -8,14 +8,14 @@ use taintlab_core::pod_state::{PodCounts, PodState, PodVerdict};
 use super::board::BoardModel;
 use crate::session::{Row, RowKind};
 
-/// What came to be of pods since there were `before`: `3 pods counting down`; nothing if no verdict
-/// has more pods than before, but for those that stay.
+/// The verdicts that have more pods than `before`: `3 pods counting down`; none if there are none,
+/// apart from pods that stay.
 pub(crate) fn of_counts(before: &PodCounts, now: &PodCounts) -> Option<String> {
     said(&now.news_since(before))
 }
 
-/// How the pods are doing that these rows of the log are about: `5 pods being deleted, 3 counting
-/// down`; nothing if they are about no pod.
+/// The states of the pods in these rows of the log: `5 pods being deleted, 3 counting down`; none
+/// if the rows are about no pod.
 pub(crate) fn of_rows(rows: &[Rc<Row>], board: &BoardModel) -> Option<String> {
     let mut pods = BTreeSet::new();
     for row in rows {
@@ -53,7 +53,7 @@ mod tests {
     use crate::session::Session;
 
     #[test]
-    fn an_edit_is_told_by_what_becomes_of_the_pods() {
+    fn an_edit_is_announced_by_its_effect_on_pods() {
         let tolerates = |seconds: Option<i64>| {
             let toleration = serde_json::json!({
                 "key": "k", "operator": "Exists", "tolerationSeconds": seconds,

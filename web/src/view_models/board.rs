@@ -1,4 +1,4 @@
-//! What the board shows: plain values, shared, rebuilt only where something has changed.
+//! The board: plain values, shared, rebuilt only where something has changed.
 
 pub(crate) mod density;
 pub(crate) mod mark;
@@ -23,20 +23,21 @@ use crate::session::{Gone, Session, Touched};
 /// A pod on the board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PodView {
-    /// Which pod.
+    /// The key.
     pub(crate) key: PodKey,
     /// Its node; empty if it has none.
     pub(crate) node: String,
-    /// What is to become of it, and how it is doing.
+    /// The verdict and the health.
     pub(crate) state: PodState,
-    /// Why it has no node, in the scheduler's words; empty if it has one or was not tried.
+    /// The reason why it has no node, in the scheduler's words; empty if it has one or was not
+    /// tried.
     pub(crate) why: String,
     /// The name of its controller; empty if it has none.
     pub(crate) owner: Rc<str>,
 }
 
 impl PodView {
-    /// What a row says at its end, beside a countdown.
+    /// The remark at the end of its row, beside a countdown.
     pub(crate) fn remark(&self) -> &'static str {
         let state = self.state;
         match (state.verdict, state.health) {
@@ -50,7 +51,7 @@ impl PodView {
     }
 }
 
-/// Why a kubelet is not connected, in as few words as fit.
+/// The cause of an unreachable kubelet, in as few words as fit.
 pub(crate) fn unreachable_words(cause: UnreachableCause) -> &'static str {
     match cause {
         UnreachableCause::KubeletStopped => "kubelet stopped",
@@ -63,33 +64,33 @@ pub(crate) fn unreachable_words(cause: UnreachableCause) -> &'static str {
 /// A node on the board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NodeView {
-    /// Which node.
+    /// The name.
     pub(crate) name: NodeName,
-    /// Its zone's key.
+    /// The key of its zone.
     pub(crate) zone: Rc<str>,
     /// The status of its condition `Ready`.
     pub(crate) ready: ConditionStatus,
-    /// Why its kubelet is unreachable, if it is.
+    /// The cause if its kubelet is unreachable.
     pub(crate) unreachable: Option<UnreachableCause>,
     /// Whether it is cordoned.
     pub(crate) unschedulable: bool,
     /// Its taints.
     pub(crate) taints: Vec<Taint>,
-    /// Its pods; on the page those that are drawn.
+    /// Its pods; on the page, only those that are drawn.
     pub(crate) pods: Vec<Rc<PodView>>,
-    /// How many it has.
+    /// The number of its pods.
     pub(crate) pod_count: usize,
-    /// How many of them there are of each state.
+    /// The numbers of its pods by state.
     pub(crate) counts: PodCounts,
     /// The pods that left it, last one first, at most [`GONE_PER_NODE`].
     pub(crate) gone: Vec<Rc<Gone>>,
-    /// How many pods left it.
+    /// The number of pods that left it.
     pub(crate) gone_count: usize,
     /// Whether the object exists; pods may be bound to a node that does not.
     pub(crate) exists: bool,
 }
 
-/// How many pods that are gone a node remembers by name.
+/// Pods that are gone and that a node remembers by name, at most.
 pub(crate) const GONE_PER_NODE: usize = 6;
 
 impl NodeView {
@@ -98,7 +99,7 @@ impl NodeView {
         self.exists && self.ready == ConditionStatus::True
     }
 
-    /// Whether nothing happens on it that somebody would look for.
+    /// Whether nothing happens on it that a user would look for.
     pub(crate) fn is_fine(&self) -> bool {
         let well = self.counts.health(PodHealth::Ready) + self.counts.health(PodHealth::Succeeded);
         self.is_ready()
@@ -109,7 +110,7 @@ impl NodeView {
             && well == self.pod_count
     }
 
-    /// As in the column STATUS of `kubectl get nodes`.
+    /// The status, as in the column STATUS of `kubectl get nodes`.
     pub(crate) fn status(&self) -> &'static str {
         match (&self.ready, self.unschedulable) {
             _ if !self.exists => "NotFound",
@@ -128,24 +129,24 @@ impl NodeView {
 pub(crate) struct ZoneView {
     /// Its key.
     pub(crate) key: Rc<str>,
-    /// Its name, as in the label.
+    /// The name, as in the label.
     pub(crate) name: String,
-    /// Its region, as in the label.
+    /// The region, as in the label.
     pub(crate) region: String,
     /// Its nodes.
     pub(crate) nodes: Vec<Rc<NodeView>>,
-    /// How many of them are ready.
+    /// The number of nodes that are ready.
     pub(crate) ready: usize,
-    /// The pods on them, by their state.
+    /// The numbers of pods on them by state.
     pub(crate) counts: PodCounts,
-    /// How many pods are on them.
+    /// The number of pods on them.
     pub(crate) pods: usize,
-    /// What the node lifecycle controller makes of it: `FullDisruption, 0.1 nodes/s`; empty if
-    /// there is none.
+    /// The state and the rate from the node lifecycle controller: `FullDisruption, 0.1 nodes/s`;
+    /// empty if there is none.
     pub(crate) state: String,
 }
 
-/// How many pods there are.
+/// The numbers of objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
     /// Nodes.
@@ -156,30 +157,30 @@ pub(crate) struct Totals {
     pub(crate) pending: usize,
     /// Pods by their state, those that are gone included.
     pub(crate) counts: PodCounts,
-    /// How many times a pod was evicted.
+    /// The number of evictions.
     pub(crate) evictions: usize,
 }
 
-/// Everything the board shows.
+/// The contents of the board.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Board {
     /// The zones, by key; then, as zones without nodes, places of pods whose node does not exist.
     pub(crate) zones: Vec<Rc<ZoneView>>,
     /// Pods without a node.
     pub(crate) pending: Vec<Rc<PodView>>,
-    /// How many there are.
+    /// The numbers of objects.
     pub(crate) totals: Totals,
 }
 
-/// A board of fewer nodes than these is in sight as a whole.
+/// Nodes from which on a board may not be in sight as a whole.
 const FEW_NODES: usize = 5;
 
-/// So many pods are told of a name.
+/// Pods that a search by name returns at most.
 const MOST_NAMED: usize = 50;
 
 impl Board {
-    /// Whether something happens on a board that is larger than what is in sight, so that nodes
-    /// on which nothing does are folded.
+    /// Whether nodes on which nothing happens are folded: something happens on a board that is
+    /// larger than the part in sight.
     pub(crate) fn folds(&self) -> bool {
         let counts = &self.totals.counts;
         let happens = PodVerdict::ALL
@@ -204,9 +205,9 @@ pub(crate) struct BoardModel {
     pods: BTreeMap<PodKey, Rc<PodView>>,
     nodes: BTreeMap<NodeName, Rc<NodeView>>,
     zones: BTreeMap<Rc<str>, Rc<ZoneView>>,
-    /// Those of the pods that have no node.
+    /// The pods without a node.
     pending: BTreeMap<PodKey, Rc<PodView>>,
-    /// The pods that are gone, by node, and how many they are.
+    /// The pods that are gone, by node, and their number.
     gone_by_node: GoneByNode,
     gone: usize,
     evictions: usize,
@@ -214,7 +215,7 @@ pub(crate) struct BoardModel {
 }
 
 impl BoardModel {
-    /// What to show.
+    /// The board to show.
     pub(crate) fn board(&self) -> &Rc<Board> {
         &self.board
     }
@@ -224,22 +225,22 @@ impl BoardModel {
         &self.pods
     }
 
-    /// A pod as it is shown.
+    /// A pod of the board.
     pub(crate) fn pod(&self, key: &PodKey) -> Option<&Rc<PodView>> {
         self.pods.get(key)
     }
 
-    /// A node as it is shown.
+    /// A node of the board.
     pub(crate) fn node(&self, name: &str) -> Option<&Rc<NodeView>> {
         self.nodes.get(name)
     }
 
-    /// A zone as it is shown.
+    /// A zone of the board.
     pub(crate) fn zone(&self, key: &str) -> Option<&Rc<ZoneView>> {
         self.zones.get(key)
     }
 
-    /// The node or pod after `after` with this in its name: those come first that are called so,
+    /// The node or pod after `after` with `name` in its name: first those with exactly this name,
     /// then nodes before pods.
     pub(crate) fn find(&self, name: &str, after: Option<&Selection>) -> Option<Selection> {
         let nodes = self.nodes.keys().map(|node| (node.as_str(), Selection::Node(node.clone())));
@@ -261,7 +262,7 @@ impl BoardModel {
         named.take(MOST_NAMED).map(str::to_owned).collect()
     }
 
-    /// Rebuilds what the session says has changed; `false` if nothing has.
+    /// Rebuilds the parts that changed in the session; `false` if there are none.
     pub(crate) fn update(&mut self, session: &mut Session) -> bool {
         let touched = session.take_touched();
         if touched == Touched::default() {
@@ -282,7 +283,7 @@ impl BoardModel {
         true
     }
 
-    /// Rebuilds pods and returns the nodes that they are or were on.
+    /// Rebuilds pods, and returns the nodes that they are or were on.
     fn update_pods(&mut self, simulator: &Simulator, touched: &Touched) -> BTreeSet<NodeName> {
         let mut nodes = touched.nodes.clone();
         let states = simulator.pod_states();
@@ -338,7 +339,7 @@ impl BoardModel {
         nodes
     }
 
-    /// Follows the pods that are gone: others join them, unless some are there again.
+    /// Follows the pods that are gone: new ones are added, unless some are there again.
     fn record_gone(&mut self, gone: &[Rc<Gone>], touched: &Touched) {
         let kept = touched.gone.unwrap_or(self.gone);
         if touched.all || kept < self.gone {
@@ -365,7 +366,7 @@ impl BoardModel {
         }
     }
 
-    /// One that is as it was stays the same value.
+    /// Rebuilds a node; one without changes stays the same value.
     fn rebuild_node(&mut self, simulator: &Simulator, name: &NodeName) {
         let pods = simulator.cluster().pods_of(name.as_str());
         let pods: Vec<_> = pods.filter_map(|(key, _)| self.pods.get(key).cloned()).collect();
@@ -382,7 +383,7 @@ impl BoardModel {
         }
     }
 
-    /// Groups the nodes by zone; zones in which nothing has changed stay the same value.
+    /// Groups the nodes by zone; zones without changes stay the same value.
     fn rebuild_board(&mut self, states: &BTreeMap<String, String>) {
         let mut by_zone: BTreeMap<Rc<str>, Vec<Rc<NodeView>>> = BTreeMap::new();
         for node in self.nodes.values() {
@@ -413,7 +414,7 @@ impl BoardModel {
             self.zones.insert(key, zone);
         }
         let pending = self.pending.values().cloned().collect();
-        // Nodes that do not exist come last.
+        // Places of nodes that do not exist come last.
         let (nowhere, zones): (Vec<_>, Vec<_>) =
             self.zones.values().cloned().partition(|zone| &*zone.key == NOWHERE);
         let zones = zones.into_iter().chain(nowhere).collect();
@@ -423,7 +424,7 @@ impl BoardModel {
 
 type GoneByNode = BTreeMap<NodeName, Vec<Rc<Gone>>>;
 
-/// What the node lifecycle controller makes of each zone, by key.
+/// The state and the rate of each zone from the node lifecycle controller, by key.
 fn zone_states(simulator: &Simulator) -> BTreeMap<String, String> {
     let zones = simulator.zones().into_iter().filter_map(|zone| {
         let state = zone.state?;
@@ -436,12 +437,12 @@ fn same_nodes(a: &[Rc<NodeView>], b: &[Rc<NodeView>]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| Rc::ptr_eq(a, b))
 }
 
-/// Who makes another pod when this one goes.
+/// The name of the controller that replaces a pod; empty if there is none.
 fn owner(pod: &Pod) -> Rc<str> {
     pod.metadata.controller().map(|owner| owner.name.as_str().into()).unwrap_or_default()
 }
 
-/// What the scheduler says of a pod that it found no node for.
+/// The message of the scheduler about a pod for which it found no node.
 fn why_pending(pod: &Pod) -> String {
     if !pod.spec.node_name.is_empty() {
         return String::new();

@@ -1,4 +1,4 @@
-//! What just happened, in plain words: a caption that follows the clock.
+//! The last event in plain words: a caption that follows the clock.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -15,19 +15,19 @@ use super::selection::Selection;
 use crate::session::{Row, RowKind, Session};
 use crate::text::{at, count, span};
 
-/// At most so many rows are looked through, from the latest one back.
+/// Rows that are looked through at most, from the latest one back.
 const MOST_ROWS: usize = 4_000;
-/// What follows a taint within this time belongs to it.
+/// Time after a taint in which events belong to it.
 const TOGETHER: Duration = Duration::from_secs(2);
-/// A sentence names at most so many workloads.
+/// Workloads that a sentence names at most.
 const MOST_NAMES: usize = 3;
 
-/// What just happened.
+/// The last event, in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Caption {
     /// The sentence, with its time.
     pub(crate) text: String,
-    /// What it is about, for *Why?*.
+    /// The subject, for *Why?*.
     pub(crate) about: Option<Selection>,
 }
 
@@ -43,7 +43,7 @@ fn is_done(kind: &RowKind) -> bool {
     matches!(kind, RowKind::Edit(_) | RowKind::Step(_))
 }
 
-/// The latest row that is worth a caption, and what belongs to it.
+/// The caption of the latest row that is worth one, and of the rows that belong to it.
 fn latest(rows: &[Rc<Row>]) -> Option<Caption> {
     for (place, row) in rows.iter().enumerate().rev() {
         let before = rows.get(..=place).unwrap_or_default();
@@ -68,7 +68,7 @@ fn latest(rows: &[Rc<Row>]) -> Option<Caption> {
     None
 }
 
-/// What to say of something that happened; nothing if it is not worth a caption.
+/// The caption of an event; none if it is not worth one.
 fn happened(
     rows: &[Rc<Row>],
     before: &[Rc<Row>],
@@ -94,7 +94,7 @@ fn happened(
     None
 }
 
-/// When a taint was found on a node at which an eviction at this time is due.
+/// The time of a taint on a node just before, to which an eviction at this time is due.
 fn taint_just_before(rows: &[Rc<Row>], at: Timestamp) -> Option<Timestamp> {
     let recent = rows.iter().rev().take_while(|row| row.at.saturating_add(TOGETHER) >= at);
     let tainted = |kind: &RowKind| {
@@ -104,7 +104,7 @@ fn taint_just_before(rows: &[Rc<Row>], at: Timestamp) -> Option<Timestamp> {
     recent.into_iter().find(|row| tainted(&row.kind)).map(|row| row.at)
 }
 
-/// Nodes are tainted: whose pods go now, whose have time, and whose stay.
+/// Nodes are tainted: some pods go now, some have time, and some stay.
 fn tainted(rows: &[Rc<Row>], latest: Timestamp) -> Caption {
     let recent = |row: &&Rc<Row>| {
         row.at.saturating_add(TOGETHER) >= latest && row.at <= latest.saturating_add(TOGETHER)
@@ -166,7 +166,8 @@ fn tainted(rows: &[Rc<Row>], latest: Timestamp) -> Caption {
     Caption { text, about: about.map(Selection::Pod).or_else(node) }
 }
 
-/// `web has 5 minutes, because it tolerates it for 300 s`; nothing of nobody.
+/// The words for pods that have time: `web has 5 minutes, because it tolerates it for 300 s`; none
+/// without pods.
 fn who_has_time(later: &BTreeMap<Duration, Names>) -> Option<String> {
     let (time, names) = later.first_key_value()?;
     let (has, tolerates) = names.verbs(("has", "have"), ("it tolerates", "they tolerate"));
@@ -180,7 +181,7 @@ fn who_has_time(later: &BTreeMap<Duration, Names>) -> Option<String> {
     Some(format!("{}, because they tolerate the taint for that long", joined(&all)))
 }
 
-/// Pods were evicted at this time, and no taint just before.
+/// Pods were evicted at this time, without a taint just before.
 fn evicted(rows: &[Rc<Row>], latest: Timestamp) -> Caption {
     let mut names = Names::default();
     for row in rows.iter().rev().take_while(|row| row.at.saturating_add(TOGETHER) >= latest) {
@@ -224,7 +225,7 @@ fn ready_changed(
     Caption { text: format!("{}: {} {is} {what}.", at(latest), listed(&names)), about }
 }
 
-/// Workloads by the names of their pods.
+/// Workloads, named after their pods.
 #[derive(Default)]
 struct Names {
     names: BTreeSet<String>,
@@ -243,13 +244,13 @@ impl Names {
         self.names.is_empty()
     }
 
-    /// Verbs of one or of many.
+    /// The verbs for one workload or for many.
     fn verbs<T>(&self, a: (T, T), b: (T, T)) -> (T, T) {
         if self.names.len() == 1 { (a.0, b.0) } else { (a.1, b.1) }
     }
 }
 
-/// `report`, `report and web`, `report, web and 2 more`.
+/// The names in a list: `report`, `report and web`, `report, web and 2 more`.
 impl std::fmt::Display for Names {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&listed(&self.names.iter().map(String::as_str).collect::<Vec<_>>()))
@@ -266,7 +267,7 @@ fn listed(names: &[&str]) -> String {
     }
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// A list: `a`, `a and b`, `a, b and c`.
 fn joined(parts: &[&str]) -> String {
     match parts {
         [] => String::new(),
@@ -275,7 +276,7 @@ fn joined(parts: &[&str]) -> String {
     }
 }
 
-/// `5 minutes`, `1 minute`, `90 seconds`.
+/// A duration: `5 minutes`, `1 minute`, `90 seconds`.
 fn in_words(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {
@@ -322,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_taint_is_told_by_who_goes_who_has_time_and_who_stays() {
+    fn a_taint_is_told_by_pods_that_go_have_time_and_stay() {
         let mut session = cluster("node-exporter-k8n2s", None);
         assert_eq!(caption(&session), None);
         let taint = Taint::new("k", "", TaintEffect::NoExecute);
@@ -335,7 +336,7 @@ mod tests {
         );
         let web = PodKey::new("default", "web-7d4b9c6f5-x2x8p");
         assert_eq!(told.about, Some(Selection::Pod(web.clone())));
-        // It follows the clock, and goes back with it.
+        // The caption follows the clock, and goes back with it.
         while session.next().is_some() {
             session.step();
         }
@@ -345,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_done_is_told_until_something_comes_of_it() {
+    fn an_edit_is_told_until_something_comes_of_it() {
         let mut session = cluster("agent-2", None);
         let cordon = Command::SetUnschedulable { node: "n".into(), unschedulable: true };
         session.apply(vec![cordon]).unwrap();

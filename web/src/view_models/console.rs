@@ -4,37 +4,37 @@ use std::rc::Rc;
 
 use taintlab_core::time::Timestamp;
 
-/// So many entries are kept; a table of a large cluster is long.
+/// Entries that are kept at most; a table of a large cluster is long.
 pub(crate) const MOST_ENTRIES: usize = 200;
 
-/// Something that is shown in the console.
+/// An entry of the console.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// Turns over with every entry, to tell them apart.
+    /// A number that grows with every entry, to tell them apart.
     pub(crate) number: usize,
-    /// When, on the simulated clock.
+    /// The time of the simulated clock.
     pub(crate) at: Timestamp,
     /// The lines, as they could be pasted into a shell.
     pub(crate) line: Rc<str>,
-    /// What came of it.
+    /// The outcome.
     pub(crate) outcome: Outcome,
 }
 
-/// What came of a line.
+/// The outcome of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// It was typed: what a terminal shows.
+    /// The line was typed: the output of a terminal.
     Typed(Printed),
-    /// It was not typed: something was done by hand that the line would do as well.
+    /// The line was not typed: it would do the same as a change by hand.
     Clicked,
 }
 
-/// What a line printed.
+/// The output of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Printed {
-    /// What a terminal shows.
+    /// The text in the terminal.
     pub(crate) text: String,
-    /// Whether it failed.
+    /// Whether the line failed.
     pub(crate) failed: bool,
     /// The drain that it began, which prints more as time passes.
     pub(crate) drain: Option<Drain>,
@@ -43,10 +43,10 @@ pub(crate) struct Printed {
 /// A drain that a line began.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Drain {
-    /// Its number.
+    /// The number.
     pub(crate) id: u64,
     /// Whether it is under way.
     pub(crate) runs: bool,
-    /// What the line printed before the drain printed anything.
+    /// The output of the line before the drain printed anything.
     pub(crate) head: String,
 }

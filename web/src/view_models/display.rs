@@ -1,4 +1,4 @@
-//! What the page says about commands, events and deadlines, in Kubernetes' words.
+//! The words of the page for commands, events and deadlines, in Kubernetes' terms.
 
 use taintlab_core::api::{NodeName, PodKey, Taint, WorkloadKey};
 use taintlab_core::command::{ApiErrorKind, Command, PodWrite};
@@ -16,28 +16,28 @@ use crate::text::count;
 pub(crate) enum Category {
     /// Kubernetes Events, which a cluster shows too.
     Event,
-    /// What the user or the scenario did.
+    /// Changes by the user or the scenario.
     Change,
-    /// What the controllers thought and asked for, which a cluster does not show.
+    /// Decisions and requests of the controllers, which a cluster does not show.
     Fact,
 }
 
 /// A row of the log, to be painted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RowText {
-    /// For the filter.
+    /// The kind, for the filter.
     pub(crate) category: Category,
-    /// `Normal`, `Warning`, or what stands for it.
+    /// `Normal`, `Warning`, or the word in their place.
     pub(crate) type_: &'static str,
-    /// Why, in one word.
+    /// The reason, in one word.
     pub(crate) reason: String,
-    /// About what, as kubectl writes it: `pod/web-0`.
+    /// The object, as kubectl writes it: `pod/web-0`.
     pub(crate) object: String,
     /// The message.
     pub(crate) message: String,
-    /// Who says so.
+    /// The component that says so.
     pub(crate) component: &'static str,
-    /// What a click selects.
+    /// The selection of a click.
     pub(crate) selects: Option<Selection>,
 }
 
@@ -156,14 +156,14 @@ fn happened(what: &EventKind) -> RowText {
         | EventKind::NodeQueued { .. }
         | EventKind::NodeDequeued { .. } => ("Node lifecycle", "node-controller", what.to_string()),
     };
-    // A zone has no events of its own in Kubernetes, and yet its state decides so much.
+    // A zone has no events of its own in Kubernetes, yet its state decides a lot.
     let category = if is_about_zones(what) { Category::Event } else { Category::Fact };
     let (object, selects) = object(what);
     let reason = reason.to_owned();
     RowText { category, type_: "Decision", reason, object, message, component, selects }
 }
 
-/// What an event of the simulation is about.
+/// The subject of an event of the simulation.
 fn object(what: &EventKind) -> (String, Option<Selection>) {
     let EventSubject { pod, node, workload, zone } = what.subject();
     let of_zone = || zone.map(zone_object).unwrap_or_default();
@@ -310,7 +310,7 @@ pub(crate) fn command_text(command: &Command) -> String {
     }
 }
 
-/// What happens next, as the end of a sentence.
+/// The next event, as the end of a sentence.
 pub(crate) fn next(next: &Next) -> String {
     match &next.what {
         NextWhat::Step(command) => format!("scenario: {}", command_text(command)),

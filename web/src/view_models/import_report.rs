@@ -1,27 +1,27 @@
-//! What became of the objects of a text, or would become of them: as rows of a list that can be
-//! filtered, without a copy of what may be many thousand objects.
+//! The objects of a text and their outcomes, or the plan for them: as rows of a list that can be
+//! filtered, without a copy of the objects, which may be many thousands.
 
 use std::collections::BTreeMap;
 
 use taintlab_core::time::Time;
 use taintlab_manifest::{DetectedRelease, Diagnostic, Dropped, ObjectOutcome, ObjectReport};
 
-/// What became of an object, or would.
+/// The outcome of an object, or the plan for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum State {
-    /// It is left out.
+    /// The object is left out.
     LeftOut,
-    /// The cluster would refuse it.
+    /// The cluster would refuse the object.
     Refused,
-    /// It takes part.
+    /// The object takes part.
     Read,
-    /// It is kept for export.
+    /// The object is kept for export.
     Kept,
-    /// It is there already, as it is.
+    /// The object exists already, without differences.
     Unchanged,
-    /// It would take the place of one of its name.
+    /// The object would replace another one of its name.
     Replaced,
-    /// It would be created.
+    /// The object would be created.
     Created,
 }
 
@@ -45,16 +45,16 @@ impl State {
     }
 }
 
-/// Which rows are shown.
+/// The choice of the rows that are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Show {
     /// All.
     All,
-    /// Those of which this became.
+    /// Rows in this state.
     Only(State),
-    /// Those that did not say everything.
+    /// Rows of objects that left something to be assumed.
     Assumed,
-    /// Those of which something was dropped.
+    /// Rows of objects that lost something.
     Dropped,
 }
 
@@ -70,28 +70,28 @@ impl Show {
     }
 }
 
-/// What adding an object to the cluster would do.
+/// The effect of adding an object to the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Planned {
     /// The object as it was read.
     pub(crate) object: ObjectReport,
-    /// What would become of it.
+    /// The plan for it.
     pub(crate) state: State,
-    /// Why it would be refused.
+    /// The reason why it would be refused.
     pub(crate) why: String,
 }
 
 /// A list of objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Objects {
-    /// Those of a text.
+    /// The objects of a text.
     Read(Vec<ObjectReport>),
-    /// Those that are to be added.
+    /// The objects that are to be added.
     Planned(Vec<Planned>),
 }
 
 impl Objects {
-    /// How many there are.
+    /// The number of objects.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Read(objects) => objects.len(),
@@ -104,7 +104,7 @@ impl Objects {
         (0..self.len()).filter_map(|index| self.get(index)).map(|(object, ..)| object)
     }
 
-    /// One of them, and what became of it.
+    /// An object, its state, and the reason if it would be refused.
     pub(crate) fn get(&self, index: usize) -> Option<(&ObjectReport, State, &str)> {
         match self {
             Self::Read(objects) => objects.get(index).map(|object| {
@@ -121,7 +121,7 @@ impl Objects {
         }
     }
 
-    /// How many rows each choice would show, of those with any.
+    /// The number of rows that each choice would show, for those with any.
     pub(crate) fn counts(&self) -> BTreeMap<Show, usize> {
         let mut counts = BTreeMap::from([(Show::All, self.len())]);
         let mut count = |show| *counts.entry(show).or_default() += 1;
@@ -139,7 +139,7 @@ impl Objects {
         counts
     }
 
-    /// How many do not come into the cluster.
+    /// The number of objects that do not come into the cluster.
     pub(crate) fn missing(&self) -> usize {
         let states = (0..self.len()).filter_map(|index| self.get(index));
         states.filter(|(_, state, _)| state.is_missing()).count()
@@ -169,23 +169,23 @@ impl Objects {
     }
 }
 
-/// Which objects of a list are looked at.
+/// The choice of objects from a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Listing {
-    /// Those that would be added, and not those that were read.
+    /// Whether these are the objects to be added, and not those that were read.
     pub(crate) planned: bool,
-    /// Which.
+    /// The rows that are shown.
     pub(crate) show: Show,
-    /// What their names must have in them, in small letters.
+    /// A part of their names, in small letters.
     pub(crate) filter: String,
-    /// Of each kind so many.
+    /// Objects of each kind at most.
     pub(crate) most: usize,
 }
 
-/// Some of a list of objects.
+/// The objects that a listing shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Listed {
-    /// Those of each kind.
+    /// The objects of each kind.
     pub(crate) kinds: Vec<ListedKind>,
 }
 
@@ -194,16 +194,16 @@ pub(crate) struct Listed {
 pub(crate) struct ListedKind {
     /// The kind.
     pub(crate) kind: String,
-    /// How many there are.
+    /// The number of objects.
     pub(crate) total: usize,
-    /// How many of them do not come into the cluster.
+    /// The number of objects that do not come into the cluster.
     pub(crate) missing: usize,
-    /// As many as are looked at: each with what becomes of it, and why.
+    /// The objects that are shown, each with its state and the reason for it.
     pub(crate) rows: Vec<(ObjectReport, State, String)>,
 }
 
 impl Objects {
-    /// What is looked at.
+    /// The objects that a listing asks for.
     pub(crate) fn listed(&self, listing: &Listing) -> Listed {
         let kinds = self.by_kind(listing.show, &listing.filter).into_iter();
         let kinds = kinds.map(|(kind, places)| {
@@ -222,27 +222,27 @@ impl Objects {
     }
 }
 
-/// What there is to say of a text that was read, or of adding what is in it.
+/// The view of a text that was read, or of adding its objects.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ReadView {
-    /// What was found, in words.
+    /// The contents, in words.
     pub(crate) found: String,
-    /// What kind of thing it is.
+    /// The kind.
     pub(crate) kind: ReadKind,
-    /// What is wrong with it.
+    /// Errors and warnings.
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// What was dropped.
+    /// The data that was dropped.
     pub(crate) dropped: Dropped,
-    /// How many objects each choice of the list would show.
+    /// The number of objects that each choice of the list would show.
     pub(crate) counts: BTreeMap<Show, usize>,
-    /// How many do not come into the cluster.
+    /// The number of objects that do not come into the cluster.
     pub(crate) missing: usize,
-    /// How long the text is, in bytes.
+    /// The length of the text, in bytes.
     pub(crate) size: usize,
 }
 
 impl ReadView {
-    /// Nothing that can be used, and why.
+    /// The view of a text without anything usable, and the reason.
     pub(crate) fn nothing(why: String) -> Self {
         Self {
             found: why,
@@ -256,26 +256,26 @@ impl ReadView {
     }
 }
 
-/// What a text turned out to be.
+/// The kind of a text that was read.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ReadKind {
-    /// Nothing that can be used.
+    /// Nothing usable.
     Nothing,
     /// A scenario.
     Scenario,
     /// Objects: the release that their nodes report, whether there are nodes, and the newest time.
     Objects(Option<DetectedRelease>, bool, Option<Time>),
-    /// The same, to be added to the cluster.
+    /// Objects, to be added to the cluster.
     Planned,
 }
 
-/// Whether the name of an object holds a text in small letters.
+/// Whether the name, namespace or kind of an object has a text in it, in small letters.
 fn matches(object: &ObjectReport, filter: &str) -> bool {
     let holds = |text: &str| text.contains(filter) || text.to_ascii_lowercase().contains(filter);
     filter.is_empty() || holds(&object.name) || holds(&object.namespace) || holds(&object.kind)
 }
 
-/// Its name with its namespace.
+/// The name of an object, with its namespace.
 pub(crate) fn name(object: &ObjectReport) -> String {
     match (object.namespace.as_str(), object.name.as_str()) {
         (_, "") => "without a name".to_owned(),
@@ -284,7 +284,7 @@ pub(crate) fn name(object: &ObjectReport) -> String {
     }
 }
 
-/// What was assumed about it and dropped of it, in words.
+/// The assumptions about an object and the data that it lost, in words.
 pub(crate) fn notes(object: &ObjectReport) -> Vec<String> {
     let mut notes: Vec<_> = object.assumed.iter().map(ToString::to_string).collect();
     let dropped = object.dropped.as_ref().map(ToString::to_string);
@@ -292,7 +292,7 @@ pub(crate) fn notes(object: &ObjectReport) -> Vec<String> {
     notes
 }
 
-/// Where a line of a text begins and ends, in the units of JavaScript. Lines count from 1.
+/// The beginning and the end of a line in a text, in the units of JavaScript. Lines count from 1.
 pub(crate) fn range_of_line(text: &str, line: u32) -> (u32, u32) {
     let mut begin = 0;
     let mut length = 0;
@@ -306,9 +306,9 @@ pub(crate) fn range_of_line(text: &str, line: u32) -> (u32, u32) {
     (begin, begin + length)
 }
 
-/// So many lines before and after one are shown with it.
+/// Lines that are shown before and after another one.
 const AROUND: usize = 4;
-/// So much of a line is shown.
+/// Characters of a line that are shown at most.
 const LONGEST_LINE: usize = 160;
 
 /// A line of a text with its neighbours, each with its number.

@@ -1,4 +1,4 @@
-//! What happened, told in Markdown: for a ticket or a report.
+//! The run as an incident, told in Markdown: for a ticket or a report.
 
 use std::fmt::Write;
 
@@ -35,7 +35,7 @@ pub(crate) fn markdown(session: &Session) -> String {
     let mut noted = noted.peekable();
     let rows = session.rows();
     let quiet = rows.iter().take_while(|row| is_quiet(row)).count();
-    // A run in which nothing else happens is told whole.
+    // A run without other events is told as a whole.
     let quiet = if quiet < rows.len() { quiet } else { 0 };
     let events = rows.iter().take(quiet).filter(|row| words(row).is_some()).count();
     if events > 0 {
@@ -66,7 +66,7 @@ fn is_quiet(row: &Row) -> bool {
         && row.kind.mark() != MarkKind::Eviction
 }
 
-/// A row that belongs into a report: what was done, and what a cluster's own events say.
+/// The words of a row that belongs into a report: changes, and the events of a cluster itself.
 fn words(row: &Row) -> Option<String> {
     let text = display::row(row);
     let object = match text.object.as_str() {

@@ -1,4 +1,4 @@
-//! What the inspector shows, worked out when something of it has changed.
+//! The contents of the inspector, updated when some of them have changed.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -27,18 +27,18 @@ use super::workloads::{Track, track};
 use crate::samples::SAMPLE;
 use crate::session::{Gone, RowKind, Session};
 
-/// What the inspector shows.
+/// The contents of the inspector.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum InspectorModel {
-    /// Nothing is selected: the whole.
+    /// The whole cluster, as nothing is selected.
     Overview(Rc<Overview>),
     /// A node.
     Node(InspectedNode),
     /// A pod.
     Pod(Box<InspectedPod>),
-    /// All pods of which one thing is true.
+    /// All pods of a group.
     Pods(Rc<InspectedPods>),
-    /// A pod that is gone, and how that came about.
+    /// A pod that is gone, its time budget, and the causes of its end.
     Gone(Rc<Gone>, Option<Rc<TimeBudget>>, Vec<Cause>),
     /// A zone.
     Zone(InspectedZone),
@@ -52,20 +52,20 @@ impl Default for InspectorModel {
     }
 }
 
-/// All pods of which one thing is true.
+/// All pods of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct InspectedPods {
-    /// What.
+    /// The group.
     pub(crate) group: PodGroup,
-    /// Those that are there, by key; as many as are listed.
+    /// The pods that are there, by key; as many as are listed.
     pub(crate) pods: Vec<Rc<PodView>>,
-    /// Those that are gone, the last one first, likewise.
+    /// The pods that are gone, the last one first; as many as are listed.
     pub(crate) gone: Vec<Rc<Gone>>,
-    /// How many there are.
+    /// The number of all of them.
     pub(crate) total: usize,
 }
 
-/// Of more pods than these it is only said how many there are.
+/// Pods that are listed at most; more are only counted.
 const MOST_PODS: usize = 200;
 
 impl InspectedPods {
@@ -81,61 +81,61 @@ impl InspectedPods {
 /// The whole cluster.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Overview {
-    /// This is the sample cluster, and nobody has done anything.
+    /// Whether this is the sample cluster, and nobody has done anything.
     pub(crate) is_first_minute: bool,
-    /// In the first minute, how long the release takes to delete a pod that tolerates a lost node
-    /// for five minutes.
+    /// The time that the release takes to delete a pod that tolerates a lost node for five minutes;
+    /// only in the first minute.
     pub(crate) late_eviction: Option<Duration>,
-    /// Somebody has done something, or let time pass.
+    /// Whether the user has done something, or let time pass.
     pub(crate) tried: bool,
-    /// How many there are of what.
+    /// The numbers of objects.
     pub(crate) totals: Totals,
-    /// What the scenario expects, and what has come of it until now.
+    /// The expectations of the scenario, and their outcomes until now.
     pub(crate) outcomes: Vec<Expected>,
 }
 
-/// What a scenario expects.
+/// An expectation of a scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Expected {
-    /// In words.
+    /// The expectation, in words.
     pub(crate) text: String,
-    /// Why it is not so; absent if it is.
+    /// The reason why it is not met; absent if it is.
     pub(crate) failure: Option<String>,
-    /// Whether it may still come true.
+    /// Whether it may still be met.
     pub(crate) open: bool,
 }
 
 /// A node.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct InspectedNode {
-    /// As it is on the board.
+    /// The node on the board.
     pub(crate) view: Rc<NodeView>,
     /// The object; absent if pods are bound to a node that does not exist.
     pub(crate) object: Option<Arc<Node>>,
-    /// How it is doing; absent unless there are kubelets.
+    /// The state of its kubelet; absent unless there are kubelets.
     pub(crate) kubelet: Option<Rc<NodeHealth>>,
-    /// What is used of what it has; absent unless somebody has said something about that.
+    /// The usage of its resources; absent unless they were described.
     pub(crate) resources: Option<Rc<InspectedResources>>,
-    /// What it has, and what its system uses of that.
+    /// Its resources, and the part that its system uses.
     pub(crate) has: Option<Rc<NodeResources>>,
 }
 
-/// What a node has, what is used of it, and what its kubelet makes of that.
+/// The resources of a node, their usage, and the view of its kubelet.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct InspectedResources {
-    /// What the kubelet makes of it.
+    /// The view of the kubelet.
     pub(crate) view: EvictionView,
-    /// Usage of what each signal watches, and who would go first.
+    /// The usage that each signal watches, and the pods in the order of eviction.
     pub(crate) signals: Vec<(UsageSeries, Option<Ranking>)>,
     /// The kubelet's flags about eviction.
     pub(crate) flags: Vec<(&'static str, String)>,
     /// The release of the kubelet.
     pub(crate) release: KubernetesRelease,
-    /// When that was.
+    /// The time of all this.
     pub(crate) now: Timestamp,
 }
 
-/// How far a chart goes back and forth, and how many moments it has.
+/// The time before and after now on a chart, and its number of moments.
 const CHART: (Duration, usize) = (Duration::from_secs(300), 61);
 
 fn resources(session: &Session, node: &str) -> Option<InspectedResources> {
@@ -163,43 +163,43 @@ fn resources(session: &Session, node: &str) -> Option<InspectedResources> {
 /// A zone.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct InspectedZone {
-    /// Its key, by which it is on the board.
+    /// The key, by which it is on the board.
     pub(crate) key: Rc<str>,
-    /// As the node lifecycle controller sees it; absent unless that runs.
+    /// The view of the node lifecycle controller; absent unless that runs.
     pub(crate) rates: Option<Rc<ZoneRates>>,
-    /// When that was.
+    /// The time of that view.
     pub(crate) now: Timestamp,
 }
 
 /// A pod.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct InspectedPod {
-    /// As it is on the board.
+    /// The pod on the board.
     pub(crate) view: Rc<PodView>,
     /// The object.
     pub(crate) object: Arc<Pod>,
-    /// Why it stays or goes.
+    /// The reason why it stays or goes.
     pub(crate) explanation: Rc<PodExplanation>,
-    /// What the controller decided last, and when.
+    /// The last decision of the controller, and its time.
     pub(crate) decided: Option<(Timestamp, EvictionDecision)>,
-    /// Why it goes when it goes, if it went or will go as things are.
+    /// The time budget of its end, if it ended or will end as things are.
     pub(crate) budget: Option<Rc<TimeBudget>>,
-    /// Why the pod went that had its name before it, if one did.
+    /// The time budget of the pod that had its name before it, if there was one.
     pub(crate) earlier: Option<Rc<TimeBudget>>,
     /// The wall-clock time at which it is deleted or gone, if a timer runs.
     pub(crate) wall_clock: Option<String>,
-    /// How the API server checks objects.
+    /// The validation options of the API server.
     pub(crate) options: ValidationOptions,
-    /// How it came to what it is, the last cause first.
+    /// The causes of its present state, the last one first.
     pub(crate) causes: Vec<Cause>,
-    /// What the scheduler says of each node; absent unless the pod waits for it.
+    /// The decision of the scheduler about each node; absent unless the pod waits for it.
     pub(crate) scheduling: Option<Rc<Decision>>,
-    /// Its claims, and where their volumes are; absent if it has none.
+    /// Its claims, and the places of their volumes; absent if it has none.
     pub(crate) storage: Option<Rc<StorageView>>,
 }
 
 impl InspectorModel {
-    /// Whether it shows what changes with time alone, usage or a chart, and as of when that is.
+    /// The time of contents that change with time alone, usage or a chart; absent without any.
     pub(crate) fn as_of(&self) -> Option<Timestamp> {
         match self {
             Self::Node(node) => node.resources.as_ref().map(|known| known.now),
@@ -208,7 +208,7 @@ impl InspectorModel {
         }
     }
 
-    /// What is selected, as it is now.
+    /// The view of the selection, as it is now.
     pub(crate) fn new(
         session: &Session,
         model: &BoardModel,
@@ -271,8 +271,7 @@ fn pod(session: &Session, model: &BoardModel, key: &PodKey) -> Option<InspectorM
     })))
 }
 
-/// What was decided last about the pod that is there, and not about another one that had its name
-/// before it.
+/// The last decision about the pod that is there, and not about an earlier one of its name.
 fn last_decision(session: &Session, key: &PodKey) -> Option<(Timestamp, EvictionDecision)> {
     let own = session.rows().iter().rev().take_while(|row| {
         !matches!(&row.kind, RowKind::Happened(EventKind::PodDeleted { pod, .. }) if pod == key)
@@ -291,7 +290,8 @@ fn gone(session: &Session, key: &PodKey) -> Option<InspectorModel> {
     Some(InspectorModel::Gone(gone.clone(), budget, causes(session, key)))
 }
 
-/// How it came to what the pod is, or was last, the last cause first; empty if that is one thing.
+/// The causes of the present or last state of a pod, the last one first; empty if there is only
+/// one.
 fn causes(session: &Session, key: &PodKey) -> Vec<Cause> {
     let lane = LaneSubject::Pod { pod: key.clone() };
     let now = session.now();
@@ -306,7 +306,7 @@ fn overview(session: &Session, model: &BoardModel) -> Overview {
         Vec::new()
     } else {
         let events = session.events();
-        // Nothing more happens by itself: it is as it is.
+        // Nothing more happens by itself, so the outcome is final.
         let goes_on = session.next().is_some();
         let outcomes = start.expect.iter().map(|expectation| {
             let outcome = expectation.check(&events, session.simulator());
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_decided_about_a_pod_is_not_told_of_the_next_one_of_its_name() {
+    fn a_decision_about_a_pod_is_not_told_of_the_next_one_of_its_name() {
         let mut session = session();
         let key = PodKey::new("", "p");
         session.seek(Timestamp::from_secs(60));
@@ -359,7 +359,7 @@ mod tests {
         assert_eq!(last_decision(&session, &key), None);
         assert_eq!(session.time_budget(&key), None);
         assert!(session.earlier_time_budget(&key).is_some());
-        // Back then there was one.
+        // The earlier pod had a decision.
         session.seek(Timestamp::from_nanos(500_000_000));
         assert!(last_decision(&session, &key).is_some());
         assert_eq!(session.earlier_time_budget(&key), None);

@@ -1,7 +1,7 @@
-//! The lanes: rows of zones, nodes and pods, and of those in sight what they were and when.
+//! The lanes: rows of zones, nodes and pods, and the states of those in sight over time.
 //!
-//! [`LaneRows`] says which rows there are, [`window`] what is seen of some of them for some time:
-//! a function from a window to plain values, so that it costs what is on screen and nothing more.
+//! [`LaneRows`] are the rows, [`window`] the visible part of some of them for some time: a function
+//! from a window to plain values, so that it costs what is on screen and nothing more.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -17,64 +17,65 @@ use super::selection::Selection;
 use crate::session::Session;
 use crate::text::at;
 
-/// With more pods than these, nodes are folded until somebody opens them.
+/// Pods above which nodes are folded until the user opens them.
 const MANY_PODS: usize = 600;
 /// The shortest time that can be zoomed to.
 const SHORTEST: u64 = SECOND / 100;
-/// The axis is at least this long.
+/// The length of the axis, at least.
 const LEAST: u64 = 60 * SECOND;
 
-/// What somebody does with the lanes.
+/// A message to the lanes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum LanesMsg {
-    /// They are in sight, or no longer; also those of a large cluster, if somebody chose them.
+    /// The lanes are in sight, or no longer; the second value is `true` if the user chose them,
+    /// which also shows those of a large cluster.
     Show(bool, bool),
-    /// So many rows are wanted from that one on, three times as many as are in sight; the tracks are
-    /// so many pixels wide.
+    /// Show rows from the first number on, in the second number, three times as many as are in
+    /// sight; the third is the width of the tracks in pixels.
     Look(usize, usize, u32),
-    /// Show a longer time, or a shorter one; this moment stays where it is.
+    /// Show a longer or a shorter time; this moment stays in its place.
     Zoom(f64, Option<Timestamp>),
-    /// Show an earlier time or a later one, by this part of what is shown.
+    /// Show an earlier or a later time, by this part of the time shown.
     Pan(f64),
     /// Show exactly this time.
     Range(Timestamp, Timestamp),
-    /// Show all of the time.
+    /// Show the whole time.
     Fit,
-    /// Show what has this in its name or its states.
+    /// Show rows with this in their names or states.
     Filter(String),
-    /// Show only what changed, or all.
+    /// Show only rows with changes, or all.
     ToggleChanged,
-    /// Hide what is under a row, or show it.
+    /// Hide the rows under a row, or show them.
     Fold(LaneSubject),
-    /// Hide what is under all nodes, or show it.
+    /// Hide the rows under all nodes, or show them.
     FoldAll(bool),
     /// Keep a row at the top, or no longer.
     Pin(LaneSubject),
-    /// The same with the row of the cursor.
+    /// Keep the row of the cursor at the top, or no longer.
     PinHere,
     /// Move the cursor.
     Move(Move),
     /// Go to the moment of the cursor.
     Go,
-    /// Look at a moment, or no longer.
+    /// Peek at a moment, or end the peek.
     Peek(Option<Timestamp>),
     /// The peek that waits is due.
     PeekNow,
-    /// Show that moment.
+    /// Show this moment.
     PeekAt(Timestamp),
-    /// Choose a row, or what it was at a moment, and go there.
+    /// Choose a row, or its state at a moment, and go there.
     Choose(LaneSubject, Option<Timestamp>),
-    /// Choose rows from one to another, and a time.
+    /// Choose an area: rows, and a time.
     Area(Option<Frame>),
     /// Begin an area at the cursor, or end it there.
     AreaHere(bool),
     /// Offer the picture as a file.
     Picture(Picture),
-    /// Work the forecast out, or not until something is done.
+    /// Make the forecast, or stop it until the next edit.
     Forecast(bool),
 }
 
-/// As what a picture is offered.
+/// The format of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Picture {
     /// Lines that stay sharp.
@@ -83,7 +84,7 @@ pub(crate) enum Picture {
     Png,
 }
 
-/// Where the cursor goes.
+/// A move of the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Move {
     /// To the row above.
@@ -98,9 +99,9 @@ pub(crate) enum Move {
     First,
     /// To the last row.
     Last,
-    /// To where the row became what it is.
+    /// To the last change of the row before this moment.
     Earlier,
-    /// To where the row becomes something else.
+    /// To the next change of the row.
     Later,
 }
 
@@ -116,50 +117,51 @@ pub(crate) struct Frame {
 /// A row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RowOf {
-    /// Of what.
+    /// The object.
     pub(crate) subject: LaneSubject,
-    /// How many rows are under it, shown or folded.
+    /// The number of rows under it, shown or folded.
     pub(crate) under: usize,
 }
 
-/// Which rows are wanted.
+/// The choice of rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
-    /// What their names or states must have in them, in lower case.
+    /// A part of their names or states, in lower case.
     pub(crate) filter: String,
-    /// Only what changed.
+    /// Whether only rows with changes are shown.
     pub(crate) changed: bool,
-    /// Rows under which nothing is shown; `None` if that depends on how many there are.
+    /// Rows with nothing shown under them; `None` if that depends on the number of pods.
     pub(crate) folded: Option<BTreeSet<LaneSubject>>,
     /// Rows at the top.
     pub(crate) pins: Vec<LaneSubject>,
 }
 
-/// The rows there are, grouped as the board is.
+/// All rows, grouped like the board.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LaneRows {
-    /// Those that are shown, the pinned ones first.
+    /// The rows that are shown, the pinned ones first.
     pub(crate) rows: Vec<RowOf>,
-    /// How many of them are pinned.
+    /// The number of pinned rows.
     pub(crate) pinned: usize,
-    /// How many objects there are.
+    /// The number of objects.
     pub(crate) objects: usize,
-    /// What is folded.
+    /// The folded rows.
     pub(crate) folded: BTreeSet<LaneSubject>,
-    /// The zones of nodes, also of those that are gone.
+    /// The zones of nodes, also of nodes that are gone.
     zones: BTreeMap<NodeName, ZoneKey>,
-    /// What they were worked out for.
+    /// The state for which the rows were made.
     made_for: Option<MadeFor>,
-    /// How many rows of the log the clock had passed when zones of nodes were looked at.
+    /// The number of rows of the log that the clock had passed when zones of nodes were looked at.
     zones_as_of: usize,
 }
 
-/// What rows depend on.
+/// The state on which rows depend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct MadeFor {
-    /// Which objects have lanes, and where pods were first: of the record and of the forecast.
+    /// Objects with lanes, and the first nodes of pods, as numbers: in the record and in the
+    /// forecast.
     places: (usize, Option<usize>),
-    /// How many events there were, if that matters.
+    /// The number of events, if that matters.
     events: usize,
     wanted: Wanted,
 }
@@ -169,7 +171,7 @@ impl LaneRows {
     pub(crate) fn update(&mut self, session: &Session, wanted: &Wanted) -> bool {
         let recorder = session.recorder();
         let ahead = session.lanes_ahead();
-        // What is filtered by what became of it depends on every event.
+        // A filter by state depends on every event.
         let by_state = wanted.changed || !wanted.filter.is_empty();
         let events =
             if by_state { recorder.events() + ahead.map_or(0, LaneRecorder::events) } else { 0 };
@@ -184,12 +186,12 @@ impl LaneRows {
         true
     }
 
-    /// The work was replaced: what is known is of something else.
+    /// Forgets everything, as the work was replaced.
     pub(crate) fn forget(&mut self) {
         *self = Self::default();
     }
 
-    /// Notes the zones of nodes, if something has happened; `true` if one is another one.
+    /// Notes the zones of nodes, if there are new rows of the log; `true` if a zone changed.
     fn follow_zones(&mut self, session: &Session) -> bool {
         let passed = session.rows().len();
         if self.made_for.is_some() && self.zones_as_of == passed {
@@ -212,7 +214,7 @@ impl LaneRows {
         let mut all: BTreeSet<&LaneSubject> = recorder.subjects().ordered_set();
         all.extend(ahead.into_iter().flat_map(LaneRecorder::subjects));
         self.objects = all.len();
-        // One that is not there in this run is not shown.
+        // An object that is not in this run is not shown.
         let pins = wanted.pins.iter().filter(|pin| all.contains(pin));
         self.rows = pins.map(|pin| RowOf { subject: pin.clone(), under: 0 }).collect();
         self.pinned = self.rows.len();
@@ -247,7 +249,8 @@ impl LaneRows {
         let searches = !wanted.filter.is_empty();
         for (zone, nodes) in zones {
             let zone = LaneSubject::Zone { zone };
-            // A search finds what is folded, too, and leaves out what has nothing under it.
+            // A search finds rows that are folded, too, and leaves out rows with nothing under
+            // them.
             let open = searches || !self.folded.contains(&zone);
             let mut under = Vec::new();
             let mut number = 0;
@@ -274,7 +277,7 @@ impl LaneRows {
                 }
             }
         }
-        // Pods on nodes that never were, and those without one.
+        // Pods on nodes that never were, and pods without a node.
         let rest = pods.into_values().flatten().filter(|pod| shows(pod));
         self.rows.extend(rest.map(|pod| RowOf { subject: pod.clone(), under: 0 }));
     }
@@ -316,50 +319,50 @@ fn shows(session: &Session, wanted: &Wanted, subject: &LaneSubject) -> bool {
     segments().any(|it| it.to_string().to_lowercase().contains(&wanted.filter))
 }
 
-/// How wide a character is on the axis, at most, in pixels, as in the style sheet.
+/// The width of a character on the axis in pixels, at most, as in the style sheet.
 const CHARACTER: f64 = 7.0;
-/// From where to where the words `now` and `peek` stand around their place, likewise.
+/// The room of the words `now` and `peek` around their place in pixels, as in the style sheet.
 const NOW: (f64, f64) = (-20.0, 20.0);
-/// Likewise `forecast`.
+/// The room of the word `forecast`.
 const FORECAST: (f64, f64) = (24.0, 84.0);
 
-/// What is seen.
+/// The part of the lanes in sight.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct LanesWindow {
-    /// How many rows there are, and how many of them are pinned.
+    /// The number of rows.
     pub(crate) total: usize,
-    /// How many of the rows are pinned.
+    /// The number of pinned rows.
     pub(crate) pinned: usize,
-    /// How many objects there are.
+    /// The number of objects.
     pub(crate) objects: usize,
-    /// The rows in sight: those that are pinned, then some others.
+    /// The rows in sight: the pinned ones, then some others.
     pub(crate) rows: Vec<Rc<LaneRow>>,
-    /// The time in sight.
+    /// The beginning of the time in sight.
     pub(crate) from: Timestamp,
-    /// Until then.
+    /// The end of the time in sight.
     pub(crate) to: Timestamp,
-    /// Times on the axis, in thousandths of the width.
+    /// Times on the axis, with their places in per cent of the width.
     pub(crate) ticks: Vec<(f64, String)>,
-    /// Where the clock is; nothing if that is out of sight.
+    /// The place of the clock; none if it is out of sight.
     pub(crate) now: Option<f64>,
-    /// Where another moment is that is looked at.
+    /// The place of another moment that is looked at.
     pub(crate) peek: Option<f64>,
-    /// From where on it is a forecast.
+    /// The place where the forecast begins.
     pub(crate) ahead: Option<f64>,
 }
 
 impl LanesWindow {
-    /// Where it says that a forecast begins; nothing where there is no room for that.
+    /// The place where the word `forecast` stands; none where it has no room.
     pub(crate) fn flagged_ahead(&self) -> Option<f64> {
         self.ahead.filter(|place| *place < 97.0)
     }
 
-    /// Whether a time on the axis, which is so many pixels wide, is under another word there.
+    /// Whether a time on the axis, which is `width` pixels wide, is under another word there.
     pub(crate) fn covers(&self, tick: usize, width: f64) -> bool {
         let Some((place, text)) = self.ticks.get(tick) else { return false };
         let pixel = |place: f64| place / 100.0 * width;
         let length = f64::from(u32::try_from(text.len()).unwrap_or_default()) * CHARACTER;
-        // The first one begins at its place, as in the style sheet.
+        // The first time begins at its place, as in the style sheet.
         let from = pixel(*place) - if tick == 0 { 0.0 } else { length / 2.0 };
         let flags = [(self.now, NOW), (self.peek, NOW), (self.flagged_ahead(), FORECAST)];
         let mut flags = flags.into_iter().filter_map(|(flag, range)| Some((pixel(flag?), range)));
@@ -367,94 +370,94 @@ impl LanesWindow {
     }
 }
 
-/// What the page shows of the lanes.
+/// The lanes as the page shows them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct LanesView {
-    /// What is in sight.
+    /// The part in sight.
     pub(crate) window: LanesWindow,
-    /// Which rows are wanted.
+    /// The rows that are wanted.
     pub(crate) wanted: Wanted,
     /// The row of the cursor.
     pub(crate) cursor: usize,
-    /// What was chosen.
+    /// The state that was chosen.
     pub(crate) chosen: Option<Rc<Chosen>>,
-    /// Which area was chosen.
+    /// The area that was chosen.
     pub(crate) area: Option<Rc<ChosenArea>>,
-    /// How it is about the forecast.
+    /// The state of the forecast.
     pub(crate) forecast: ForecastState,
 }
 
-/// How it is about the forecast.
+/// The state of the forecast.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum ForecastState {
-    /// It is there.
+    /// The forecast is there.
     #[default]
     Done,
-    /// It is being worked out: so much of a day is there, from 0 to 1.
+    /// The forecast is being made: this part of a day is there, from 0 to 1.
     Runs(f64),
-    /// Somebody stopped it.
+    /// The user stopped the forecast.
     Stopped,
 }
 
 /// A row in sight.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LaneRow {
-    /// Its number.
+    /// The number.
     pub(crate) place: usize,
-    /// Of what.
+    /// The object.
     pub(crate) subject: LaneSubject,
     /// Its name.
     pub(crate) name: String,
-    /// How many rows are under it.
+    /// The number of rows under it.
     pub(crate) under: usize,
-    /// Whether those are hidden.
+    /// Whether the rows under it are hidden.
     pub(crate) folded: bool,
     /// Whether it is at the top.
     pub(crate) pinned: bool,
     /// Whether it is in the area that was chosen.
     pub(crate) in_area: bool,
-    /// What it was.
+    /// The states of the object.
     pub(crate) bars: Vec<LaneBar>,
-    /// The same in words.
+    /// The states in words.
     pub(crate) words: String,
 }
 
-/// What an object was for a while.
+/// The state of an object for a while.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LaneBar {
-    /// Where it begins, in per cent of the width.
+    /// The place where it begins, in per cent of the width.
     pub(crate) left: f64,
-    /// How wide it is, in per cent.
+    /// The width, in per cent.
     pub(crate) width: f64,
-    /// When it begins.
+    /// The time when it begins.
     pub(crate) from: Timestamp,
-    /// What it was; several things if there is no room for each.
+    /// The state; one of several if there is no room for each.
     pub(crate) state: LaneState,
-    /// Whether it was a node with a NoExecute taint.
+    /// Whether it is a node with a NoExecute taint.
     pub(crate) tainted: bool,
-    /// Whether it is to come.
+    /// Whether it belongs to the forecast.
     pub(crate) forecast: bool,
-    /// What is said of it.
+    /// The description.
     pub(crate) text: String,
 }
 
-/// What of the lanes is in sight.
+/// The choice of the part in sight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct View {
     /// The first row.
     pub(crate) first: usize,
-    /// How many rows.
+    /// The number of rows.
     pub(crate) rows: usize,
-    /// How wide the tracks are, in pixels.
+    /// The width of the tracks, in pixels.
     pub(crate) pixels: u32,
-    /// Since when.
+    /// The beginning of the time.
     pub(crate) from: Timestamp,
-    /// Until when.
+    /// The end of the time.
     pub(crate) to: Timestamp,
 }
 
 impl View {
-    /// Where a moment is, in per cent of the width.
+    /// The place of a moment, in per cent of the width.
     pub(crate) fn place(&self, at: Timestamp) -> f64 {
         let from = nanos(self.from);
         100.0 * (nanos(at) - from) / (nanos(self.to) - from).max(1.0)
@@ -464,7 +467,7 @@ impl View {
         (self.from..=self.to).contains(&at).then(|| self.place(at))
     }
 
-    /// The same, `by` times as long, with a moment that stays where it is.
+    /// The view with `by` times as much time, in which a moment stays in its place.
     pub(crate) fn zoomed(self, by: f64, around: Timestamp) -> Self {
         let (from, to) = (nanos(self.from), nanos(self.to));
         let around = nanos(around).clamp(from, to);
@@ -473,7 +476,7 @@ impl View {
         self.with(begin, length)
     }
 
-    /// The same, later by a part of its length.
+    /// The view moved to a later time, by a part of its length.
     pub(crate) fn panned(self, by: f64) -> Self {
         let (from, to) = (nanos(self.from), nanos(self.to));
         self.with(from + (to - from) * by, to - from)
@@ -490,13 +493,13 @@ pub(crate) fn nanos(at: Timestamp) -> f64 {
     at.as_nanos() as f64
 }
 
-/// The moment after so many nanoseconds; none is before zero.
+/// The moment of that number of nanoseconds; none is before zero.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
 pub(crate) fn moment(nanos: f64) -> Timestamp {
     Timestamp::from_nanos(nanos.max(0.0) as u64)
 }
 
-/// The end of the axis on which everything is seen that is known.
+/// The end of an axis that shows everything known.
 pub(crate) fn end(session: &Session) -> Timestamp {
     let ahead = session.lanes_ahead().map_or(Timestamp::ZERO, LaneRecorder::last_change);
     let last = session.recorder().last_change().max(ahead).as_nanos();
@@ -504,7 +507,7 @@ pub(crate) fn end(session: &Session) -> Timestamp {
     Timestamp::from_nanos(last.max(LEAST))
 }
 
-/// What is seen of the rows in sight: work for these rows and this time alone.
+/// The visible part of the rows in sight: work for these rows and this time alone.
 pub(crate) fn window(session: &Session, rows: &LaneRows, view: View, peeks: bool) -> LanesWindow {
     let pins = 0..rows.pinned;
     let others = view.first.max(rows.pinned)..(view.first + view.rows).min(rows.rows.len());
@@ -547,7 +550,7 @@ fn lane_row(session: &Session, rows: &LaneRows, view: View, place: usize, row: &
     }
 }
 
-/// What an object was and will be, as pieces that follow one another.
+/// The past and future states of an object, as pieces that follow one another.
 pub(crate) fn pieces(session: &Session, subject: &LaneSubject) -> Vec<(Piece, Segment)> {
     let reached = session.reached();
     let mut pieces = Vec::new();
@@ -575,13 +578,13 @@ pub(crate) fn pieces(session: &Session, subject: &LaneSubject) -> Vec<(Piece, Se
 /// A segment of the record, or of the forecast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// Which one.
+    /// The number.
     pub(crate) index: usize,
-    /// Of the forecast.
+    /// Whether it belongs to the forecast.
     pub(crate) forecast: bool,
 }
 
-/// What is painted of an object.
+/// The bars of an object.
 pub(crate) fn bars(session: &Session, subject: &LaneSubject, view: View) -> Vec<LaneBar> {
     let least = 100.0 / f64::from(view.pixels.max(1));
     let mut bars: Vec<LaneBar> = Vec::new();
@@ -592,7 +595,7 @@ pub(crate) fn bars(session: &Session, subject: &LaneSubject, view: View) -> Vec<
         let left = view.place(segment.from).max(0.0);
         let right = view.place(segment.to).min(100.0);
         let width = right - left;
-        // What is narrower than a pixel is seen if nothing else is there.
+        // A bar narrower than a pixel is drawn if nothing else is there.
         if width < least / 2.0 && bars.last().is_some_and(|last| left - last.left < least) {
             continue;
         }
@@ -609,7 +612,7 @@ pub(crate) fn bars(session: &Session, subject: &LaneSubject, view: View) -> Vec<
     bars
 }
 
-/// `counting down from 45.1s to 5m45.1s: deleted at 5m45.1s`.
+/// A state in words: `counting down from 45.1s to 5m45.1s: deleted at 5m45.1s`.
 pub(crate) fn segment_words(segment: &Segment) -> String {
     let node = segment.node.as_ref().map(|node| format!(" on {node}")).unwrap_or_default();
     let to = if segment.goes_on { String::new() } else { format!(" to {}", at(segment.to)) };
@@ -620,11 +623,11 @@ pub(crate) fn segment_words(segment: &Segment) -> String {
     format!("{segment}{node}, from {}{to}{because}", at(segment.from))
 }
 
-/// A lane in words.
+/// The states of an object in words.
 fn words(session: &Session, subject: &LaneSubject) -> String {
     let pieces = pieces(session, subject);
     let known = pieces.iter().filter(|(piece, _)| !piece.forecast);
-    // What only goes on is said already.
+    // States that only go on are among the known ones.
     let begins_later = |segment: &Segment| segment.from > session.reached();
     let ahead = pieces.iter().filter(|(piece, segment)| piece.forecast && begins_later(segment));
     let known: Vec<_> = known.map(|(_, segment)| segment_words(segment)).collect();
@@ -653,21 +656,21 @@ pub(crate) fn ticks(view: View) -> Vec<(f64, String)> {
     seen.map(|time| (view.place(time), at(time))).collect()
 }
 
-/// What an object was at a moment, and how that came about.
+/// The state of an object at a moment, and its causes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chosen {
-    /// Which.
+    /// The object.
     pub(crate) subject: LaneSubject,
-    /// What it was.
+    /// The state.
     pub(crate) text: String,
-    /// Whether that is to come.
+    /// Whether it belongs to the forecast.
     pub(crate) forecast: bool,
-    /// How it came to that, the last cause first.
+    /// The causes of the state, the last one first.
     pub(crate) causes: Vec<Cause>,
 }
 
 impl Chosen {
-    /// What an object was at a moment; `None` if it was not there.
+    /// The state of an object at a moment; `None` if it was not there.
     pub(crate) fn at(session: &Session, subject: &LaneSubject, at: Timestamp) -> Option<Self> {
         let pieces = pieces(session, subject);
         let mut there = pieces.into_iter().rev();
@@ -685,21 +688,21 @@ impl Chosen {
     }
 }
 
-/// An area with what there is to say about it.
+/// An area with its contents.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ChosenArea {
-    /// Of how many objects.
+    /// The number of objects.
     pub(crate) objects: usize,
-    /// What.
+    /// The contents.
     pub(crate) area: Rc<Area>,
-    /// Whether it counts only what has happened, since the forecast does not go as far.
+    /// Whether it counts only the past, since the forecast does not go as far.
     pub(crate) only_record: bool,
-    /// Where it begins and ends, in per cent of the width.
+    /// The places of its beginning and end, in per cent of the width.
     pub(crate) place: (f64, f64),
 }
 
-/// What some objects were, and will be as far as that is known; whether only what has happened is
-/// counted.
+/// The past states of some objects, and the future ones as far as they are known; and whether only
+/// the past is counted.
 pub(crate) fn area(
     session: &Session,
     subjects: &BTreeSet<LaneSubject>,
@@ -709,7 +712,7 @@ pub(crate) fn area(
     let drawn = |subject: &LaneSubject| {
         let pieces = pieces(session, subject).into_iter();
         let counted = pieces.filter(|(piece, _)| !(only_record && piece.forecast));
-        // What goes on in a forecast that covers all of it goes on to the end.
+        // A state that goes on in a forecast of the whole time goes on to the end.
         let until = |piece: Piece, it: &Segment| {
             if piece.forecast && it.goes_on { it.to.max(to) } else { it.to }
         };
@@ -720,7 +723,7 @@ pub(crate) fn area(
     (Area::of(drawn, &events, subjects, (from, to)), only_record)
 }
 
-/// What a lane stands for on the board.
+/// The selection that a lane stands for.
 pub(crate) fn selection_of(subject: &LaneSubject) -> Selection {
     match subject {
         LaneSubject::Zone { zone } => Selection::Zone(zone.as_str().into()),
@@ -729,7 +732,7 @@ pub(crate) fn selection_of(subject: &LaneSubject) -> Selection {
     }
 }
 
-/// The lane of what is selected, if it has one.
+/// The lane of a selection, if it has one.
 pub(crate) fn subject_of(selection: &Selection) -> Option<LaneSubject> {
     match selection {
         Selection::Node(node) => Some(LaneSubject::Node { node: node.clone() }),
@@ -845,7 +848,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_are_where_they_were_and_those_without_a_pixel_are_left_out() {
+    fn bars_are_in_their_places_and_those_without_a_pixel_are_left_out() {
         let mut session = session(1, 1);
         cut(&mut session);
         let pod = LaneSubject::Pod { pod: PodKey::new("", "p-1-1") };
@@ -860,7 +863,7 @@ mod tests {
         let all = bars(&session, &pod, view(0, 1, 600));
         for pair in all.windows(2) {
             let end = pair[0].left + pair[0].width;
-            // At least a pixel wide.
+            // Each is at least a pixel wide.
             assert!((end - pair[1].left).abs() <= 1.01, "{all:?}");
         }
         let chosen = Chosen::at(&session, &pod, Timestamp::from_secs(300)).unwrap();

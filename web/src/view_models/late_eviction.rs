@@ -1,4 +1,4 @@
-//! The question why a pod goes later than its toleration says, for any release: an example run in
+//! The reason why a pod goes later than its toleration says, for any release: an example run in
 //! that release, whose time budget has the number.
 
 use std::cell::Cell;
@@ -15,19 +15,19 @@ use crate::text::span;
 
 /// The example, written for one release.
 const EXAMPLE: &str = "why-345-seconds";
-/// By then its pod is deleted in every release.
+/// The time by which its pod is deleted in every release.
 const END: Timestamp = Timestamp::from_secs(600);
 
 /// The example in another release.
 pub(crate) struct LateEviction {
-    /// Its cluster, told as a story of two moments.
+    /// The scenario, told as a story of two moments.
     pub(crate) scenario: Scenario,
-    /// How long it takes from the last heartbeat until the pod is deleted.
+    /// The time from the last heartbeat until the pod is deleted.
     pub(crate) total: Duration,
 }
 
 impl LateEviction {
-    /// The example in a release; nothing where the pod is not deleted.
+    /// The example in a release; none where the pod is not deleted.
     pub(crate) fn of(release: KubernetesRelease) -> Option<Self> {
         let mut scenario = samples::read(EXAMPLE).ok()?;
         let own = scenario.kubernetes.release == Some(release);
@@ -38,7 +38,7 @@ impl LateEviction {
         let budget = session.time_budget(&pod).filter(|budget| budget.over)?;
         let total = budget.rounded_total();
         if !own {
-            // What it says of itself is about the release that it was written for.
+            // The words of the example are about the release for which it was written.
             let at = u64::try_from(budget.evicted_at.as_nanos()).ok().map(Timestamp::from_nanos)?;
             let title = format!("Why {} and not 5 min?", in_minutes(total));
             scenario.clear_expectations();
@@ -69,7 +69,7 @@ impl LateEviction {
         Some(Self { scenario, total })
     }
 
-    /// How long it takes in a release; the last one asked for is remembered.
+    /// The time until the pod is deleted in a release; the last one asked for is remembered.
     pub(crate) fn total_in(release: KubernetesRelease) -> Option<Duration> {
         thread_local! {
             static LAST: Cell<Option<(KubernetesRelease, Option<Duration>)>> =
@@ -86,7 +86,7 @@ impl LateEviction {
     }
 }
 
-/// `5 min 45 s`, `6 min`.
+/// A duration in minutes: `5 min 45 s`, `6 min`.
 pub(crate) fn in_minutes(span: Duration) -> String {
     match (span.as_secs() / 60, span.as_secs() % 60) {
         (minutes, 0) => format!("{minutes} min"),

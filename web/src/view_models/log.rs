@@ -1,4 +1,4 @@
-//! The event log: which of its rows pass the filter, and the words of those in sight.
+//! The event log: the rows that pass the filter, and the words of those in sight.
 
 use std::rc::Rc;
 
@@ -10,25 +10,26 @@ use super::display::{self, Category, RowText};
 use super::selection::Selection;
 use crate::session::{Row, Session};
 
-/// Rows painted above and below those in sight.
+/// Rows that are painted above and below those in sight.
 pub(crate) const SPARE: usize = 12;
-/// Browsers cannot scroll further than some tens of millions of pixels.
+/// Rows that are shown at most: browsers cannot scroll further than some tens of millions of
+/// pixels.
 pub(crate) const MOST: usize = 500_000;
 
-/// What the page wants of the log.
+/// The part of the log that the page wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LogWanted {
     /// The kinds of rows.
     pub(crate) categories: Vec<Category>,
-    /// What they must have in them, in lower case.
+    /// A text in the rows, in lower case.
     pub(crate) filter: String,
-    /// Only those about what is selected.
+    /// Whether only rows about the selection are wanted.
     pub(crate) only_selected: bool,
     /// The first row that is painted, counted among those that are shown.
     pub(crate) first: usize,
-    /// How many are painted.
+    /// The number of rows that are painted.
     pub(crate) many: usize,
-    /// The row of the clock stays in sight.
+    /// Whether the row of the clock stays in sight.
     pub(crate) follows: bool,
 }
 
@@ -56,50 +57,50 @@ impl LogWanted {
     }
 }
 
-/// What is seen of the log.
+/// The visible part of the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LogView {
-    /// How many rows pass the filter.
+    /// The number of rows that pass the filter.
     pub(crate) shown: usize,
-    /// How many of them have happened.
+    /// The number of these rows that have happened.
     pub(crate) passed: usize,
     /// Whether there are rows at all.
     pub(crate) any: bool,
-    /// The place of the first of those below.
+    /// The place of the first of the rows to paint.
     pub(crate) first: usize,
     /// The rows to paint.
     pub(crate) rows: Vec<Rc<LogRow>>,
-    /// For what was wanted they are.
+    /// The request that they answer.
     pub(crate) wanted: LogWanted,
 }
 
 /// A row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LogRow {
-    /// When.
+    /// The time.
     pub(crate) at: Timestamp,
-    /// Whether that is later than the clock, which was set back.
+    /// Whether the time is later than the clock, which was set back.
     pub(crate) later: bool,
-    /// Whether it is the last that has happened.
+    /// Whether it is the last row that has happened.
     pub(crate) current: bool,
-    /// What.
+    /// The words.
     pub(crate) text: RowText,
 }
 
-/// Follows the rows of a session.
+/// A model that follows the rows of a session.
 #[derive(Default)]
 pub(crate) struct LogModel {
     wanted: LogWanted,
     /// The rows that pass the filter, by index.
     shown: Vec<usize>,
-    /// How many rows were looked at, and the last of them.
+    /// The number of rows that were looked at, and the last of them.
     scanned: usize,
     last: Option<Rc<Row>>,
     about: About,
 }
 
 impl LogModel {
-    /// Another part is in sight, or something else is looked for.
+    /// Sets the part in sight and the filter.
     pub(crate) fn want(&mut self, wanted: LogWanted) {
         let filter = |it: &LogWanted| (it.categories.clone(), it.filter.clone(), it.only_selected);
         if filter(&self.wanted) != filter(&wanted) {
@@ -114,7 +115,7 @@ impl LogModel {
         self.last = None;
     }
 
-    /// What is seen, as things are now.
+    /// The visible part, as things are now.
     pub(crate) fn view(
         &mut self,
         session: &Session,

@@ -1,13 +1,13 @@
-//! Long names in little room: what they share goes first, what tells them apart stays.
+//! Long names in little room: parts that they share go first, parts that tell them apart stay.
 
-/// A name of at most so many bytes is never cut.
+/// Bytes up to which a name is never cut.
 const SHORT: usize = 8;
-/// The last part of a name stays if it has at most so many bytes.
+/// Bytes up to which the last part of a name stays.
 const LAST: usize = 12;
-/// What Kubernetes makes the ends of generated names of.
+/// The letters of the ends of names that Kubernetes generates.
 const SAFE: &str = "bcdfghjklmnpqrstvwxz2456789";
 
-/// How many bytes the names of a group have in common, at their beginnings and ends.
+/// The bytes that the names of a group have in common, at their beginnings and ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Shared {
     prefix: usize,
@@ -15,7 +15,8 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// What all of these names share: whole words at the beginning, a whole domain at the end.
+    /// The part that all of these names share: whole words at the beginning, a whole domain at the
+    /// end.
     pub(crate) fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let mut names = names.into_iter();
         let Some(first) = names.next() else { return Self::default() };
@@ -39,8 +40,8 @@ impl Shared {
         if prefix + suffix < shortest { Self { prefix, suffix } } else { Self::default() }
     }
 
-    /// A name in four parts: the beginning that is shared, the middle, the last part, and the end
-    /// that is shared. A short name is all middle.
+    /// A name in four parts: the shared beginning, the middle, the last part, and the shared end. A
+    /// short name is all middle.
     pub(crate) fn parts(self, name: &str) -> [&str; 4] {
         if name.len() <= SHORT {
             return ["", name, "", ""];
@@ -92,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_shared_or_short_is_whole() {
+    fn names_that_share_nothing_or_are_short_stay_whole() {
         assert_eq!(
             Shared::of(["worker-1", "worker-2"]).parts("worker-1"),
             ["", "worker-1", "", ""]

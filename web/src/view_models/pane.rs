@@ -1,11 +1,11 @@
-//! The pane below the board: which of its tabs is shown, and how much room it has.
+//! The pane below the board: the tab that is shown, and its room.
 
 use std::fmt;
 
-/// With more pods than these the log is what is shown first: lanes work a forecast out.
+/// Pods above which the log is shown first: lanes need a forecast.
 pub(crate) const MANY_PODS: usize = 1_000;
 
-/// The pane is at least and at most so many pixels high.
+/// The least and the greatest height of the pane, in pixels.
 pub(crate) const HEIGHT: (i32, i32) = (120, 1_200);
 
 /// A view of the run.
@@ -22,10 +22,10 @@ pub(crate) enum PaneTab {
 }
 
 impl PaneTab {
-    /// The tabs in the order that they stand in.
+    /// All tabs, in their order.
     pub(crate) const ALL: [Self; 4] = [Self::Lanes, Self::Workloads, Self::Events, Self::Kubectl];
 
-    /// Its name in ids and where it is stored.
+    /// The name in ids and in storage.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Lanes => "lanes",
@@ -35,7 +35,7 @@ impl PaneTab {
         }
     }
 
-    /// Its name on the page.
+    /// The name on the page.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Lanes => "Lanes",
@@ -61,7 +61,7 @@ pub(crate) enum Room {
 impl Room {
     const ALL: [Self; 3] = [Self::Closed, Self::Part, Self::Full];
 
-    /// Its name in style sheets.
+    /// The name in style sheets.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Closed => "closed",
@@ -71,7 +71,7 @@ impl Room {
     }
 }
 
-/// What somebody does with the pane.
+/// A message to the pane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PaneMsg {
     /// Show a tab.
@@ -84,43 +84,43 @@ pub(crate) enum PaneMsg {
     LeavePrompt,
     /// Give the pane that room.
     Room(Room),
-    /// Make it so many pixels high.
+    /// Give the pane this height in pixels.
     Height(i32),
 }
 
 /// The pane below the board.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pane {
-    /// The tab that somebody chose; until then the number of pods decides.
+    /// The tab that the user chose; until then the number of pods decides.
     chosen: Option<PaneTab>,
     /// The tab that was shown before the console.
     before: Option<PaneTab>,
-    /// Its room.
+    /// The room.
     pub(crate) room: Room,
-    /// Its height in pixels, if somebody changed it.
+    /// The height in pixels, if the user changed it.
     pub(crate) height: Option<i32>,
-    /// How often the prompt of the console was asked for.
+    /// The number of times the prompt of the console was asked for.
     pub(crate) prompts: u32,
 }
 
 impl Pane {
-    /// The tab that is shown for a cluster of so many pods.
+    /// The tab that is shown for a cluster with this number of pods.
     pub(crate) fn tab(&self, pods: usize) -> PaneTab {
         let first = if pods > MANY_PODS { PaneTab::Events } else { PaneTab::Lanes };
         self.chosen.unwrap_or(first)
     }
 
-    /// Whether somebody chose a tab.
+    /// Whether the user chose a tab.
     pub(crate) fn is_chosen(&self, tab: PaneTab) -> bool {
         self.chosen == Some(tab)
     }
 
-    /// Whether a tab is in sight, of a cluster of so many pods.
+    /// Whether a tab is in sight, for a cluster with this number of pods.
     pub(crate) fn shows(&self, tab: PaneTab, pods: usize) -> bool {
         self.room != Room::Closed && self.tab(pods) == tab
     }
 
-    /// Follows what somebody does.
+    /// Handles a message.
     pub(crate) fn update(&mut self, msg: PaneMsg, pods: usize) {
         match msg {
             PaneMsg::Show(tab) => self.show(tab, pods),
@@ -147,7 +147,7 @@ impl Pane {
         }
     }
 
-    /// As it was stored; what cannot be read is as it is by itself.
+    /// The pane of a stored text; parts that cannot be read have their defaults.
     pub(crate) fn parse(text: &str) -> Self {
         let words = || text.split(' ');
         let tabs = PaneTab::ALL.into_iter();
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stored_is_read_again() {
+    fn a_stored_pane_is_read_again() {
         let mut pane = Pane::default();
         for msg in [PaneMsg::Show(PaneTab::Events), PaneMsg::Height(312)] {
             pane.update(msg, 29);

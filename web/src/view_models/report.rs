@@ -1,4 +1,4 @@
-//! The resilience report as it is shown: a heat map, what hurts, and what would help.
+//! The resilience report on the page: a heat map, the findings, and the changes that would help.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,14 +18,14 @@ use crate::text::{at, count};
 #[cfg(test)]
 mod tests;
 
-/// A table has at most so many columns: the workloads that its rows harm most.
+/// Columns of a table at most: the workloads that its rows harm most.
 const MOST_COLUMNS: usize = 24;
-/// A table begins with so many rows, and shows at most so many.
+/// Rows of a table at first, and at most.
 const FIRST_ROWS: usize = 8;
 const MOST_ROWS: usize = 500;
-/// So many workloads are named in a row.
+/// Workloads that a row names at most.
 const MOST_NAMED: usize = 2;
-/// So many workloads and findings are shown at first, and at most.
+/// Workloads and findings that are shown at first, and at most.
 const FIRST_WORKLOADS: usize = 20;
 const MOST_WORKLOADS: usize = 500;
 const MOST_FINDINGS: usize = 40;
@@ -33,15 +33,15 @@ const MOST_FINDINGS: usize = 40;
 /// A moment of a run, to be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Moment {
-    /// Which run.
+    /// The run.
     pub(crate) run: Run,
-    /// What fails in it, and how.
+    /// The failure: the part that fails, and how.
     pub(crate) name: String,
-    /// When, from the fault on.
+    /// The time since the fault.
     pub(crate) at: Millis,
-    /// Whom it is about.
+    /// The workload that it is about.
     pub(crate) subject: Option<ReportSubject>,
-    /// What there is to see.
+    /// The description of the moment.
     pub(crate) what: String,
 }
 
@@ -50,67 +50,67 @@ pub(crate) struct Moment {
 pub(crate) struct MapCell {
     /// The run, at its worst moment.
     pub(crate) moment: Rc<Moment>,
-    /// How long it is short.
+    /// The time for which pods are missing.
     pub(crate) below: Millis,
-    /// From 0 for harmless to 1 for the worst of the report.
+    /// The shade, from 0 for harmless to 1 for the worst of the report.
     pub(crate) heat: f64,
-    /// Its harm.
+    /// The harm.
     pub(crate) harm: Millis,
-    /// The harm of the same in the report before, if that differs.
+    /// The harm of the same cell in the report before, if that differs.
     pub(crate) before: Option<Millis>,
 }
 
 /// A failure, or several alike.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct MapRow {
-    /// What fails, and how.
+    /// The part that fails, and how.
     pub(crate) name: AttrValue,
-    /// What becomes of the workloads, in a sentence.
+    /// The effect on the workloads, in a sentence.
     pub(crate) what: AttrValue,
     /// The number of the row, and whether it is unfolded, if it stands for several failures.
     pub(crate) folds: Option<(usize, bool)>,
     /// Whether it is one of several that are unfolded.
     pub(crate) is_unfolded: bool,
-    /// What it does, column by column; nothing where it does no harm.
+    /// The harm, column by column; none where there is none.
     pub(crate) cells: Vec<Option<MapCell>>,
 }
 
 /// The failures of one kind.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Section {
-    /// Which kind.
+    /// The kind.
     pub(crate) kind: DomainKind,
-    /// `3 zones`.
+    /// The heading: `3 zones`.
     pub(crate) title: String,
     /// The workloads that the rows harm most.
     pub(crate) columns: Vec<ReportSubject>,
-    /// How many more workloads they harm.
+    /// The number of further workloads that they harm.
     pub(crate) more_columns: usize,
     /// The failures, the worst first.
     pub(crate) rows: Vec<MapRow>,
-    /// How many more rows there are.
+    /// The number of further rows.
     pub(crate) more_rows: usize,
 }
 
-/// Which part of a report is looked at.
+/// The part of a report that is looked at.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Look {
     /// A part of the names of failures or workloads.
     pub(crate) text: String,
-    /// Which harm.
+    /// The harm.
     pub(crate) only: Only,
     /// The rows that are unfolded.
     pub(crate) open: BTreeSet<usize>,
-    /// The kinds of which all rows are shown.
+    /// The kinds with all of their rows shown.
     pub(crate) all: BTreeSet<DomainKind>,
     /// Whether all workloads are listed.
     pub(crate) all_workloads: bool,
 }
 
-/// Which harm is looked at.
+/// The harm that is looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Only {
-    /// Any.
+    /// Any harm.
     #[default]
     Any,
     /// No pod is ready for a while.
@@ -132,52 +132,52 @@ impl Only {
 /// A workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WorkloadRow {
-    /// Which.
+    /// The name.
     pub(crate) name: String,
-    /// Its score, with its arithmetic.
+    /// The score, with its arithmetic.
     pub(crate) score: (Option<u32>, String),
-    /// Its score in the report before.
+    /// The score in the report before.
     pub(crate) before: Option<u32>,
-    /// Its worst failure: what fails, the fewest ready, below, at zero, whole again.
+    /// The worst failure: its name, the fewest ready, below, at zero, whole again.
     pub(crate) worst: [String; 5],
 }
 
 /// The workloads.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Workloads {
-    /// Those that a failure harms, the worst first.
+    /// The workloads that a failure harms, the worst first.
     pub(crate) rows: Vec<WorkloadRow>,
-    /// How many more of these there are.
+    /// The number of further workloads.
     pub(crate) more: usize,
-    /// How many no failure harms.
+    /// The number of workloads that no failure harms.
     pub(crate) unharmed: usize,
 }
 
-/// What hurts.
+/// A finding.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FindingRow {
-    /// In a sentence.
+    /// The finding in a sentence.
     pub(crate) what: String,
-    /// Why.
+    /// The reason.
     pub(crate) why: String,
-    /// When it is worst.
+    /// The worst moment.
     pub(crate) moment: Rc<Moment>,
     /// Other findings of the same cause.
     pub(crate) others: Vec<Rc<Moment>>,
-    /// What helps: the change with its effect, and the YAML.
+    /// The changes that help: each with its effect, and the YAML.
     pub(crate) effects: Vec<(String, Rc<str>)>,
-    /// What was tried and does not help, in a line.
+    /// The changes that were tried and do not help, in a line.
     pub(crate) no_help: Option<String>,
-    /// How many evictions would be unnecessary.
+    /// The evictions that would be unnecessary.
     pub(crate) false_alarms: Option<FalseAlarms>,
 }
 
-/// How many pods are evicted although the nodes come back.
+/// The numbers of pods that are evicted although the nodes come back.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FalseAlarms {
-    /// How long the outages are.
+    /// The lengths of the outages.
     pub(crate) outages: Vec<String>,
-    /// For each tolerationSeconds, how many are evicted in each of the outages.
+    /// For each tolerationSeconds, the evictions in each of the outages.
     pub(crate) rows: Vec<(String, Vec<String>)>,
 }
 
@@ -188,9 +188,9 @@ pub(crate) struct ReportView {
     pub(crate) report: Report,
     /// The work that it is about.
     pub(crate) work: WorkKey,
-    /// How it differs from the one before, if there was one of the same cluster.
+    /// The differences from the report before, if there was one of the same cluster.
     pub(crate) changes: Option<String>,
-    /// What hurts, the worst first.
+    /// The findings, the worst first.
     pub(crate) findings: Vec<FindingRow>,
     /// The harm in the report before.
     old: Option<BTreeMap<Name, Millis>>,
@@ -202,23 +202,23 @@ pub(crate) struct ReportView {
     worst: u64,
 }
 
-/// Which work of the page a report is about: which cluster, and how it was just then.
+/// The work of the page that a report is about: the cluster, and its state at that time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WorkKey {
-    /// Which cluster.
+    /// The cluster.
     pub(crate) cluster: Rc<ClusterIdentity>,
-    /// Which Kubernetes.
+    /// The release of Kubernetes.
     pub(crate) release: KubernetesRelease,
     /// The name of its branch.
     pub(crate) branch: Rc<str>,
-    /// How many edits that branch has.
+    /// The number of edits of that branch.
     pub(crate) edits: usize,
     /// The moment.
     pub(crate) now: Timestamp,
 }
 
 impl WorkKey {
-    /// What its cluster is called in a sentence.
+    /// The name of its cluster in a sentence.
     fn name(&self) -> String {
         match self.cluster.name.as_str() {
             "" => "a cluster without a title".to_owned(),
@@ -226,7 +226,7 @@ impl WorkKey {
         }
     }
 
-    /// `2m0s on 1.35`, with what else tells it from another work.
+    /// The moment: `2m0s on 1.35`, with the differences from another work.
     fn moment(&self, other: &Self) -> String {
         let mut text = format!("{} on {}", at(self.now), self.release);
         if self.branch != other.branch {
@@ -238,7 +238,7 @@ impl WorkKey {
         text
     }
 
-    /// How the work on the page differs from this one, which a report is about.
+    /// The difference between the work on the page and this one, which a report is about.
     fn differs(&self, page: &Self) -> Option<String> {
         if !self.cluster.is_same(&page.cluster) {
             return Some(format!(
@@ -255,41 +255,41 @@ impl WorkKey {
     }
 }
 
-/// How far the report is.
+/// A stage of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// The cluster comes to rest.
     Settling,
     /// The failures are run.
     Failing,
-    /// What would help is run.
+    /// The changes that may help are run.
     Helping,
     /// The results are put together.
     Joining,
 }
 
-/// What there is of a report.
+/// The state of reports.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ReportState {
-    /// How far it is: runs made, and runs planned. Nothing if none is being made.
+    /// The progress: the stage, runs made, and runs planned. None if no report is being made.
     pub(crate) progress: Option<(Stage, usize, usize)>,
-    /// It was told to stop.
+    /// Whether it was told to stop.
     pub(crate) stopping: bool,
-    /// The last one.
+    /// The last report.
     pub(crate) report: Option<Rc<ReportView>>,
-    /// Why there is none.
+    /// The reason why there is none.
     pub(crate) error: Option<AttrValue>,
-    /// What was asked for last.
+    /// The last options that were asked for.
     pub(crate) options: Rc<ReportOptions>,
-    /// Of which cluster it was asked for.
+    /// The cluster for which they were asked for.
     pub(crate) asked_of: Option<Rc<ClusterIdentity>>,
-    /// The names of the branches that show runs of the last one.
+    /// The names of the branches that show runs of the last report.
     pub(crate) opened: Vec<String>,
 }
 
 impl ReportState {
-    /// How the work on the page differs from what the last report is about. A run that was opened
-    /// from that report, and not edited since, is no other work.
+    /// The difference between the work on the page and that of the last report. A run that was
+    /// opened from that report, and not edited since, is no other work.
     pub(crate) fn differs(&self, page: &WorkKey) -> Option<String> {
         let work = &self.report.as_ref()?.work;
         let is_run = page.edits == 0
@@ -300,24 +300,24 @@ impl ReportState {
     }
 }
 
-/// What is done with reports.
+/// A message about reports.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ReportMsg {
-    /// Begin one.
+    /// Begin a report.
     Begin(Box<ReportOptions>),
-    /// Stop, and show what there is.
+    /// Stop, and show the results so far.
     Stop,
     /// Open a moment of a run.
     Open(Rc<Moment>),
-    /// Hand the report out as JSON.
+    /// Offer the report as JSON.
     Download,
 }
 
-/// What tells a cell of two reports to be the same: what fails, how, and whom it harms.
+/// The identity of a cell across reports: its failure, and the workload that it harms.
 type Name = (String, ReportSubject);
 
 impl ReportView {
-    /// A report, beside the one before it if that is about the same cluster.
+    /// The view of a report, with the one before it if that is about the same cluster.
     pub(crate) fn of(report: Report, work: WorkKey, before: Option<&Self>) -> Self {
         let is_same = |it: &&Self| it.report.outline.cluster.is_same(&report.outline.cluster);
         let before = before.filter(is_same);
@@ -350,8 +350,9 @@ impl ReportView {
         }
     }
 
-    /// The failures that are looked at, kind by kind. Without a text alike ones are one row; with
-    /// one, each is by itself, the one that harms the named workloads most first.
+    /// The failures that are looked at, kind by kind. Without a text, failures that are alike are
+    /// one row; with one, each is by itself, and the one that harms the named workloads most comes
+    /// first.
     pub(crate) fn sections(&self, look: &Look) -> Vec<Section> {
         let text = look.text.trim().to_ascii_lowercase();
         let has = |name: &str| name.to_ascii_lowercase().contains(&text);
@@ -397,7 +398,7 @@ impl ReportView {
         kinds.into_iter().map(|(kind, units)| self.section(kind, units, look)).collect()
     }
 
-    /// A failure with those of its cells that count.
+    /// A failure, with those of its cells that count.
     fn unit<'a>(
         &'a self,
         fault: &Fault,
@@ -420,7 +421,7 @@ impl ReportView {
         let unfolded = units.iter().filter(|unit| unit.is_unfolded).count();
         let most = if look.all.contains(&kind) { MOST_ROWS } else { FIRST_ROWS + unfolded };
         units.truncate(most);
-        // Each row has the same say in which workloads are seen.
+        // Each row has the same say in the choice of workloads.
         let mut weights: BTreeMap<&ReportSubject, f64> = BTreeMap::new();
         for unit in &units {
             for cell in &unit.cells {
@@ -502,13 +503,14 @@ struct Unit<'a> {
     name: String,
     what: &'a str,
     folds: Option<(usize, bool)>,
-    /// One of several that are alike.
+    /// Whether it is one of several that are alike.
     is_unfolded: bool,
     cells: Vec<&'a Cell>,
 }
 
 impl Unit<'_> {
-    /// What becomes of the workloads; of a failure that is unfolded or found, whom it harms.
+    /// The effect on the workloads; for a failure that is unfolded or found, the workloads it
+    /// harms.
     fn what(&self) -> String {
         let names = self.cells.iter().take(MOST_NAMED).map(|cell| cell.worst.subject.to_string());
         let names = names.collect::<Vec<_>>().join(", ");
@@ -533,7 +535,7 @@ fn share(part: u64, whole: u64) -> f64 {
     part as f64 / whole.max(1) as f64
 }
 
-/// What a failure domain of a kind is called.
+/// The noun for failure domains of a kind.
 const fn noun(kind: DomainKind) -> &'static str {
     match kind {
         DomainKind::Node => "node",
@@ -558,13 +560,13 @@ fn name_of(report: &Report, cell: &Cell) -> String {
     failure(report, cell.domain, &cell.fault)
 }
 
-/// What fails, and how.
+/// The name of a failure: the domain, and the fault.
 fn failure(report: &Report, domain: usize, fault: &Fault) -> String {
     let domain = report.outline.domains.get(domain).map(ToString::to_string);
     format!("{} {fault}", domain.unwrap_or_default())
 }
 
-/// How a report differs from the one before.
+/// The differences between a report and the one before.
 fn changes(report: &Report, before: &Report, old: &BTreeMap<Name, Millis>) -> String {
     let new = harms(report);
     let names: BTreeSet<_> = new.keys().chain(old.keys()).ordered_set();
@@ -584,7 +586,7 @@ fn changes(report: &Report, before: &Report, old: &BTreeMap<Name, Millis>) -> St
     )
 }
 
-/// What else than the cluster and the options the report before was made with.
+/// Other differences from the work of the report before, besides the cluster and the options.
 fn unlike(work: &WorkKey, before: &WorkKey) -> String {
     let mut text = String::new();
     if work.release != before.release {

@@ -15,45 +15,45 @@ use taintlab_core::time::Timestamp;
 use super::lanes::{LaneBar, View, bars, nanos, ticks};
 use crate::session::{Session, set_release};
 
-/// So many lanes are shown of two runs.
+/// Lanes of two runs that are shown at most.
 const MOST_LANES: usize = 60;
-/// How far two runs go at most where there may be no end.
+/// The time ahead that two runs go at most, where there may be no end.
 const DAY: std::time::Duration = std::time::Duration::from_secs(24 * 60 * 60);
 
-/// What to do with a condition, given as a line.
+/// An action on a condition, given as a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Until {
-    /// Go forth until it is so.
+    /// Go forward until the condition holds.
     Run(String),
-    /// Go back to when it came to be so.
+    /// Go back to the moment when it became true.
     Back(String),
-    /// Stop there while time runs.
+    /// Stop when it becomes true, while time runs.
     Stop(String),
-    /// No longer stop there.
+    /// Remove the breakpoint at this index.
     Pass(usize),
 }
 
-/// What to do with branches.
+/// A message about branches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BranchMsg {
-    /// Begin one here.
+    /// Begin a branch here.
     Fork,
-    /// Go on with it.
+    /// Switch to a branch.
     Switch(u32),
-    /// Call it something else.
+    /// Rename a branch.
     Rename(u32, String),
-    /// Delete it.
+    /// Delete a branch.
     Delete(u32),
 }
 
-/// What is compared with what.
+/// The sides of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CompareWith {
     /// Both sides, A and B.
     pub(crate) sides: [Side; 2],
 }
 
-/// One side of a comparison: how it differs from the present timeline.
+/// One side of a comparison: its differences from the present timeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Side {
     /// Another branch.
@@ -66,14 +66,14 @@ pub(crate) struct Side {
     pub(crate) toleration_seconds: Option<i64>,
 }
 
-/// The flag whose value are feature gates, as everywhere in Kubernetes.
+/// The flag with feature gates as its value, as everywhere in Kubernetes.
 const GATES: &str = "feature-gates";
 
 impl Side {
     /// Reads flags, one after the other or line by line: `--node-monitor-grace-period=20s`.
     ///
     /// # Errors
-    /// Something is not a flag with a value; the text says what.
+    /// A word is not a flag with a value; the text says which.
     pub(crate) fn read_flags(text: &str) -> Result<BTreeMap<String, String>, String> {
         let read = |word: &str| {
             let flag = word.trim_start_matches('-').split_once('=');
@@ -88,7 +88,7 @@ impl Side {
         text.split_whitespace().map(read).collect()
     }
 
-    /// The session that runs this side, as far as the present one has come.
+    /// The session that runs this side from the beginning.
     fn run(&self, session: &Session) -> Result<Session, String> {
         let timeline = session.timeline();
         let (start, log) = match self.branch {
@@ -128,7 +128,7 @@ impl Side {
         Ok(Rc::new(start))
     }
 
-    /// What it is called beside the other one: what is said of either is said of both.
+    /// The name of this side beside the other one: both names tell the differences of either.
     fn name(&self, other: &Self, session: &Session, run: &Session) -> String {
         let mut parts = Vec::new();
         if self.branch.or(other.branch).is_some() {
@@ -148,7 +148,7 @@ impl Side {
     }
 }
 
-/// Feature gates as the flag has them: `A=true,B=false`.
+/// Feature gates in the form of the flag: `A=true,B=false`.
 fn read_gates(text: &str) -> Result<Vec<(String, bool)>, String> {
     let read = |gate: &str| {
         let (name, on) = gate.split_once('=')?;
@@ -166,22 +166,22 @@ fn read_gates(text: &str) -> Result<Vec<(String, bool)>, String> {
 pub(crate) struct Breakpoint {
     /// The condition.
     pub(crate) condition: Condition,
-    /// Whether it was so when it was last looked at.
+    /// Whether it held when it was last looked at.
     pub(crate) holds: bool,
 }
 
 /// Two runs side by side.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Compared {
-    /// What differs.
+    /// The differences.
     pub(crate) comparison: Comparison,
     /// The lanes that differ, as many as are shown: in both runs.
     pub(crate) lanes: Vec<(LaneSubject, [Vec<LaneBar>; 2])>,
-    /// Where they part, in per cent of the width.
+    /// The place where they part, in per cent of the width.
     pub(crate) parts_at: Option<f64>,
-    /// Moments on the axis: where, and when.
+    /// Moments on the axis, with their places in per cent of the width.
     pub(crate) ticks: Vec<(f64, String)>,
-    /// How far the axis goes.
+    /// The end of the axis.
     pub(crate) end: Timestamp,
 }
 
@@ -189,9 +189,9 @@ pub(crate) struct Compared {
 pub(crate) struct Comparing {
     names: [String; 2],
     runs: [Session; 2],
-    /// How far they go at least.
+    /// The time that they go at least.
     reached: Timestamp,
-    /// How far they go at most.
+    /// The time that they go at most.
     far: Timestamp,
 }
 
@@ -199,7 +199,7 @@ impl Comparing {
     /// Begins to run both sides.
     ///
     /// # Errors
-    /// There is no such run; the text says of which side, and why.
+    /// A side cannot be run; the text says which, and why.
     pub(crate) fn new(session: &Session, with: &CompareWith) -> Result<Self, String> {
         let [a, b] = &with.sides;
         let runs = [
@@ -212,19 +212,19 @@ impl Comparing {
         Ok(Self { names, runs, reached, far: reached.saturating_add(DAY) })
     }
 
-    /// How much of the time both have passed at most is passed, from 0 to 1.
+    /// The part that is done, from 0 to 1, of the longest time that both may take.
     pub(crate) fn part(&self) -> f64 {
         let passed: f64 = self.runs.iter().map(|run| nanos(run.now())).sum();
         passed / (2.0 * nanos(self.far)).max(1.0)
     }
 
-    /// How far the runs are.
+    /// The time of the run that is further.
     pub(crate) fn now(&self) -> Timestamp {
         let [a, b] = &self.runs;
         a.now().max(b.now())
     }
 
-    /// Runs on until nothing more happens in both, as long as there is time.
+    /// Runs both on until nothing more happens, as long as there is time.
     pub(crate) fn go_on(&mut self, mut has_time: impl FnMut() -> bool) -> Option<Compared> {
         for run in &mut self.runs {
             if !run.run_on(self.far, &mut has_time) {
@@ -252,7 +252,7 @@ impl Compared {
         let end = Timestamp::from_nanos(last.saturating_add(last / 12));
         let view = View { first: 0, rows: 0, pixels: 800, from: Timestamp::ZERO, to: end };
         let mut shown: Vec<&LaneSubject> = comparison.subjects.iter().collect();
-        // What parts first stands first.
+        // The object that differs first stands first.
         let first = comparison.divergence.as_ref().map(|it| &it.subject);
         shown.order_by_key(|subject| Some(*subject) != first);
         let lanes = shown.into_iter().take(MOST_LANES).map(|subject| {
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_what_would_be_valid() {
+    fn errors_say_what_would_be_valid() {
         let session = session("why-345-seconds");
         for (text, wanted) in [
             ("--nope=1", "B: unknown flag: --nope; the flags known here are --"),

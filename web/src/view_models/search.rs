@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use taintlab_core::order::{Order, Ordered};
 use taintlab_core::scenario::ScenarioMetadata;
 
-/// Words that mean the same to somebody who asks. A word stands for each of its row.
+/// Words that mean the same to a user who searches. A word stands for each one of its row.
 const MEANINGS: [&[&str]; 12] = [
     &["long", "late", "slow", "slowly", "minute", "minutes", "wait", "time", "delay", "seconds"],
     &["die", "dies", "dead", "lost", "down", "crash", "crashed", "fails", "failure", "unreachable"],
@@ -21,10 +21,10 @@ const MEANINGS: [&[&str]; 12] = [
     &["node", "vm", "machine", "host", "server", "instance"],
 ];
 
-/// Something to be found: its texts, each with how much a word in it counts.
+/// An entry to be found: its texts, each with the weight of its words.
 pub(crate) type Entry<'a> = Vec<(f64, &'a str)>;
 
-/// A scenario as it is searched: its title and tags first, its answer last.
+/// The entry of a scenario: title and tags weigh most, the answer least.
 pub(crate) fn of_scenario(about: &ScenarioMetadata) -> Entry<'_> {
     let ScenarioMetadata { name, title, question, answer, tags, .. } = about;
     let tags = tags.iter().map(|tag| (3.0, tag.as_str()));
@@ -33,9 +33,9 @@ pub(crate) fn of_scenario(about: &ScenarioMetadata) -> Entry<'_> {
 }
 
 /// The places of the entries that fit the search, the best first; all of them if nothing is
-/// searched for. A word that few entries have counts more than one that many have, so that the
-/// small words of a question do no harm. A word is found by its beginning, a number as a whole; one
-/// that means the same counts half.
+/// searched for. A word in few entries counts more than one in many, so that the small words of a
+/// question do no harm. A word is found by its beginning, a number as a whole; a word of the same
+/// meaning counts half.
 pub(crate) fn ranked(search: &str, entries: &[Entry<'_>]) -> Vec<usize> {
     let asked: Vec<String> = words(search).collect();
     if asked.is_empty() {

@@ -1,4 +1,4 @@
-//! What is selected.
+//! The selection.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use taintlab_core::simulator::OutcomeKind;
 
 use crate::session::Gone;
 
-/// What is selected.
+/// The selected object, or group of pods.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Selection {
     /// A node.
@@ -20,12 +20,12 @@ pub(crate) enum Selection {
     Zone(Rc<str>),
     /// A workload.
     Workload(WorkloadKey),
-    /// All pods of which one thing is true.
+    /// A group of pods.
     Pods(PodGroup),
 }
 
 impl Selection {
-    /// As text, to be stored.
+    /// The selection as text, to be stored.
     pub(crate) fn to_text(&self) -> String {
         match self {
             Self::Node(name) => format!("node {name}"),
@@ -34,7 +34,7 @@ impl Selection {
             Self::Workload(key) => format!("workload {key}"),
             Self::Pods(PodGroup::Verdict(verdict)) => format!("verdict {}", verdict.as_str()),
             Self::Pods(PodGroup::Health(health)) => format!("health {}", health.as_str()),
-            // Only a run that has ended has one, and that is not stored.
+            // Only a run that has ended has this group, and it is not stored.
             Self::Pods(PodGroup::Outcome(_)) => String::new(),
         }
     }
@@ -56,7 +56,7 @@ impl Selection {
     }
 }
 
-/// Where the selection goes with an edit: to what was created, away from what was deleted.
+/// The selection after an edit: an object that was created, or none if it was deleted.
 pub(crate) fn selection_after(
     commands: &[Command],
     selection: Option<&Selection>,
@@ -73,19 +73,19 @@ pub(crate) fn selection_after(
     }
 }
 
-/// Pods of which one thing is true.
+/// A group of pods with something in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PodGroup {
-    /// What is to become of them.
+    /// Pods with this verdict.
     Verdict(PodVerdict),
-    /// How they are doing.
+    /// Pods with this health.
     Health(PodHealth),
-    /// What a run that has ended says of them.
+    /// Pods in this part of the outcome of a run that has ended.
     Outcome(OutcomeKind),
 }
 
 impl PodGroup {
-    /// Its words: `stuck Terminating`.
+    /// The words for the pods: `stuck Terminating`.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Verdict(PodVerdict::Stays) => "that stay",
@@ -100,7 +100,7 @@ impl PodGroup {
         }
     }
 
-    /// Whether a pod in that state is one of them.
+    /// Whether a pod in that state belongs to the group.
     pub(crate) fn holds(self, state: PodState) -> bool {
         let PodState { verdict, health, .. } = state;
         let is_going = matches!(verdict, PodVerdict::Terminating | PodVerdict::Stuck);
@@ -118,7 +118,7 @@ impl PodGroup {
         }
     }
 
-    /// Whether a pod that is gone is one of them.
+    /// Whether a pod that is gone belongs to the group.
     pub(crate) fn holds_gone(self, gone: &Gone) -> bool {
         match self {
             Self::Verdict(verdict) => verdict == PodVerdict::Gone,

@@ -1,4 +1,4 @@
-//! What the timeline shows: marks of what happened, and what is due.
+//! The timeline: marks of past events, and of deadlines.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -8,14 +8,14 @@ use taintlab_core::time::Timestamp;
 
 use crate::session::{MarkKind, Session};
 
-/// The timeline is painted in so many parts, each with one mark at most.
+/// Parts in which the timeline is painted, each with one mark at most.
 const PARTS: u64 = 400;
-/// What is due later than this is not waited for on the timeline.
+/// The time ahead beyond which deadlines are not on the timeline.
 const FAR: Duration = Duration::from_secs(24 * 60 * 60);
-/// An empty timeline is this long.
+/// The length of an empty timeline.
 const SHORTEST: Timestamp = Timestamp::from_secs(60);
 
-/// A mark, the more important the greater.
+/// A mark; the more important, the greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum TimelineMark {
     /// A deadline.
@@ -26,22 +26,22 @@ pub(crate) enum TimelineMark {
     Zone,
     /// A pod was evicted.
     Eviction,
-    /// The user or the scenario did something.
+    /// A change by the user or the scenario.
     Change,
 }
 
-/// What is painted of the timeline.
+/// The timeline as it is painted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TimelineView {
-    /// How far it reaches.
+    /// The end.
     pub(crate) end: Timestamp,
-    /// The marks, in thousandths of it.
+    /// The marks, in thousandths of the timeline.
     pub(crate) marks: BTreeMap<u64, TimelineMark>,
-    /// Where the bookmarks are, likewise.
+    /// The places of the bookmarks, in thousandths.
     pub(crate) noted: BTreeSet<u64>,
 }
 
-/// What the timeline shows.
+/// The contents of the timeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TimelineModel {
     marks: Vec<(Timestamp, TimelineMark)>,
@@ -50,7 +50,7 @@ pub(crate) struct TimelineModel {
 }
 
 impl TimelineModel {
-    /// What there is to show about a session.
+    /// The timeline of a session, without marks of the kinds that are `hidden`.
     pub(crate) fn new(session: &Session, hidden: &[MarkKind]) -> Self {
         let simulator = session.simulator();
         let far = simulator.now().saturating_add(FAR);
@@ -78,13 +78,13 @@ impl TimelineModel {
         Self { marks, noted, last }
     }
 
-    /// What is painted when the clock has been at `reached`.
+    /// The timeline to paint when the clock has been at `reached`.
     pub(crate) fn view(&self, reached: Timestamp) -> TimelineView {
         let end = self.end(reached);
         TimelineView { end, marks: self.marks(end), noted: self.noted(end) }
     }
 
-    /// How far the timeline reaches when the clock has been at `reached`.
+    /// The end of the timeline when the clock has been at `reached`.
     pub(crate) fn end(&self, reached: Timestamp) -> Timestamp {
         self.last.max(reached).max(SHORTEST)
     }
@@ -99,7 +99,7 @@ impl TimelineModel {
         marks
     }
 
-    /// Where the bookmarks are, in thousandths of the timeline.
+    /// The places of the bookmarks, in thousandths of the timeline.
     fn noted(&self, end: Timestamp) -> BTreeSet<u64> {
         self.noted.iter().map(|at| place(*at, end)).ordered_set()
     }

@@ -1,4 +1,4 @@
-//! Which objects the warnings speak of.
+//! The objects that the warnings are about.
 
 use std::collections::BTreeMap;
 
@@ -9,20 +9,20 @@ use taintlab_core::warnings::{Severity, Subject, Warning};
 use super::selection::Selection;
 use crate::text::count;
 
-/// The marks on the board, and how many warnings there are.
+/// The marks on the board, and the numbers of warnings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WarningMarks {
-    /// Pods with the most pressing severity of their warnings. What is only noted is not marked: it
-    /// is true of many pods, and nothing is wrong with them yet.
+    /// Pods with the most pressing severity of their warnings. Notes give no mark: they are true of
+    /// many pods, and nothing is wrong with these yet.
     pub(crate) pods: BTreeMap<PodKey, Severity>,
-    /// Nodes, likewise.
+    /// Nodes with the most pressing severity of their warnings.
     pub(crate) nodes: BTreeMap<NodeName, Severity>,
-    /// How many are critical, warnings and notes.
+    /// The numbers of critical warnings, warnings and notes.
     pub(crate) counts: [usize; 3],
 }
 
 impl WarningMarks {
-    /// Those of these warnings, in slices.
+    /// The marks of these warnings, made in slices.
     pub(crate) async fn of(warnings: &[Warning]) -> Self {
         let (mut marked, mut pace) = (Self::default(), Pace::every(1_000));
         // The most pressing come first, and stay.
@@ -53,7 +53,7 @@ impl WarningMarks {
     }
 }
 
-/// How many there are of each severity, in words: `1 critical warning, 2 notes`.
+/// The numbers of each severity, in words: `1 critical warning, 2 notes`.
 pub(crate) fn counted([critical, warning, note]: [usize; 3]) -> String {
     let all =
         [(critical, Severity::Critical), (warning, Severity::Warning), (note, Severity::Note)];
@@ -63,7 +63,7 @@ pub(crate) fn counted([critical, warning, note]: [usize; 3]) -> String {
     said.join(", ")
 }
 
-/// How many of these warnings speak of an object, by severity.
+/// The numbers of warnings about an object, by severity.
 pub(crate) fn counts_about(warnings: &[Warning], selection: &Selection) -> [usize; 3] {
     let about = |wanted: Severity| {
         let of = warnings.iter().filter(|one| one.severity == wanted && is_about(one, selection));
@@ -72,7 +72,7 @@ pub(crate) fn counts_about(warnings: &[Warning], selection: &Selection) -> [usiz
     [about(Severity::Critical), about(Severity::Warning), about(Severity::Note)]
 }
 
-/// What a click on an object selects.
+/// The selection of a click on an object.
 pub(crate) fn selects(subject: &Subject) -> Option<Selection> {
     match subject {
         Subject::Pod { name } => Some(Selection::Pod(name.clone())),
@@ -82,7 +82,7 @@ pub(crate) fn selects(subject: &Subject) -> Option<Selection> {
     }
 }
 
-/// Whether a warning speaks of that object.
+/// Whether a warning is about that object.
 pub(crate) fn is_about(warning: &Warning, selection: &Selection) -> bool {
     warning.subjects.iter().any(|subject| match (subject, selection) {
         (Subject::Owner { kind, name }, Selection::Workload(key)) => {

@@ -1,4 +1,4 @@
-//! The workloads: how each fares, and how it fared.
+//! The workloads: their present and their past.
 
 use std::rc::Rc;
 
@@ -8,34 +8,35 @@ use taintlab_core::time::Timestamp;
 
 use crate::session::Session;
 
-/// More workloads than this are only counted.
+/// Workloads that are shown at most; more are only counted.
 const MOST: usize = 80;
-/// An empty axis is this long.
+/// The length of an empty axis.
 const SHORTEST: Timestamp = Timestamp::from_secs(60);
 
 /// A workload over time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Track {
-    /// How it is.
+    /// The present state.
     pub(crate) view: WorkloadView,
-    /// How it was.
+    /// The availability until now.
     pub(crate) availability: Availability,
-    /// How it was in the run that it is compared with.
+    /// The availability in the run with which it is compared.
     pub(crate) baseline: Option<Availability>,
-    /// How long its pods take to start, if it says so.
+    /// The time that its pods take to start, if it says so.
     pub(crate) start_up: Option<String>,
 }
 
-/// All workloads that no other workload owns, by key; of too many, those that lack pods come first.
+/// All workloads that no other workload owns, by key; if they are too many, those that lack pods
+/// come first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WorkloadsModel {
-    /// As many as are shown.
+    /// The workloads that are shown.
     pub(crate) tracks: Vec<Rc<Track>>,
-    /// How many more there are.
+    /// The number of further workloads.
     pub(crate) more: usize,
-    /// How far the axis of time goes.
+    /// The end of the axis of time.
     pub(crate) end: Timestamp,
-    /// As of when it is.
+    /// The time of this view.
     pub(crate) now: Timestamp,
     /// Whether there is a run to compare with.
     pub(crate) has_baseline: bool,
@@ -65,7 +66,7 @@ impl WorkloadsModel {
             .into_iter()
             .filter_map(|(key, workload)| track(simulator, key, workload, baseline))
             .map(|mut track| {
-                // Only the panel of one lists them.
+                // Only the panel of a single workload lists them.
                 track.view.pods.clear();
                 Rc::new(track)
             })
@@ -75,7 +76,7 @@ impl WorkloadsModel {
         Some(Self { tracks, more, end, now: session.now(), has_baseline: !baseline.is_empty() })
     }
 
-    /// What a later run can be compared with.
+    /// The run, for later runs to be compared with.
     pub(crate) fn run(&self) -> Vec<Availability> {
         self.tracks.iter().map(|track| track.availability.clone()).collect()
     }

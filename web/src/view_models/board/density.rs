@@ -1,8 +1,8 @@
-//! How much of each node the board shows: the more nodes, the less.
+//! The detail in which the board shows nodes: the more nodes, the less of each.
 
 use super::{Board, NodeView, Totals};
 
-/// How much of each node is shown.
+/// The detail in which nodes are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Detail {
     /// Cards with pods by name.
@@ -11,14 +11,14 @@ pub(crate) enum Detail {
     Compact,
     /// Rows with pods as numbers.
     Rows,
-    /// Cells of the colour of what is worst.
+    /// Cells in the colour of their worst pod.
     Cells,
 }
 
-/// What was chosen by hand.
+/// The density that was chosen by hand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Density {
-    /// As it fits the number of nodes.
+    /// The one that fits the number of nodes.
     #[default]
     Auto,
     /// Cards.
@@ -29,17 +29,17 @@ pub(crate) enum Density {
     Cells,
 }
 
-/// Up to so many nodes are cards if nothing else is wished.
+/// Nodes up to which cards are drawn without a choice.
 const CARDS: usize = 90;
-/// Up to so many are rows.
+/// Nodes up to which rows are drawn without a choice.
 const ROWS: usize = 400;
-/// With more nodes than this cards are not drawn, whatever is wished.
+/// Nodes up to which cards can be drawn.
 const MOST_CARDS: usize = 600;
-/// With more than this rows are not.
+/// Nodes up to which rows can be drawn.
 const MOST_ROWS: usize = 1_200;
 
 impl Detail {
-    /// What fits this board, if it can be as was chosen.
+    /// The detail that was chosen, if this board can be drawn so; otherwise the one that fits.
     pub(crate) fn of(board: &Board, chosen: Density) -> Self {
         let Totals { nodes, pods, .. } = board.totals;
         let cards = if nodes <= 14 && pods <= 160 { Self::Full } else { Self::Compact };
@@ -54,7 +54,7 @@ impl Detail {
         }
     }
 
-    /// What nodes are drawn as.
+    /// The noun for a node in this detail.
     pub(crate) fn noun(self) -> &'static str {
         match self {
             Self::Full | Self::Compact => "cards",
@@ -75,10 +75,10 @@ impl Detail {
 }
 
 impl Density {
-    /// All of them, the one first that is there without a choice.
+    /// All densities, the default one first.
     pub(crate) const ALL: [Self; 4] = [Self::Auto, Self::Cards, Self::Rows, Self::Cells];
 
-    /// Its name, as it is kept and shown.
+    /// The name, as it is stored and shown.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Auto => "Auto",
@@ -88,12 +88,12 @@ impl Density {
         }
     }
 
-    /// The one of that name.
+    /// The density of that name.
     pub(crate) fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.word() == word)
     }
 
-    /// Whether so many nodes can be drawn like this.
+    /// Whether that number of nodes can be drawn like this.
     pub(crate) const fn is_possible(self, nodes: usize) -> bool {
         match self {
             Self::Cards => nodes <= MOST_CARDS,
@@ -102,7 +102,7 @@ impl Density {
         }
     }
 
-    /// The one after it that so many nodes can be drawn with.
+    /// The next density in which that number of nodes can be drawn.
     pub(crate) fn next(self, nodes: usize) -> Self {
         let after = Self::ALL.into_iter().cycle().skip_while(|one| *one != self).skip(1);
         after.take(Self::ALL.len()).find(|one| one.is_possible(nodes)).unwrap_or_default()

@@ -1,5 +1,5 @@
-//! The marks of the legend: which of them stands for how a pod is doing. The picture of the board
-//! and the cells of a large one draw them.
+//! The marks of the legend, by the state of a pod. The picture of the board and the cells of a
+//! large one draw them.
 
 use taintlab_core::pod_state::{PodHealth, PodVerdict};
 
@@ -35,17 +35,17 @@ pub(crate) enum Mark {
 /// The colour of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Tone {
-    /// It stays and is well.
+    /// The pod stays and is well.
     Stays,
-    /// It stays and is not ready.
+    /// The pod stays and is not ready.
     Unready,
-    /// It has no node.
+    /// The pod has no node.
     Pending,
-    /// It counts down.
+    /// The pod counts down.
     Counting,
-    /// It is being deleted.
+    /// The pod is being deleted.
     Terminating,
-    /// It is over.
+    /// The pod has ended, or there is none.
     Past,
 }
 

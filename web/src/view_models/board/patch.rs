@@ -1,40 +1,40 @@
-//! What of a board has changed, and of that only what is drawn: the session has all pods, the page
-//! only those on its cards.
+//! The changes of a board, as far as they are drawn: the session has all pods, the page only those
+//! on its cards.
 
 use std::rc::Rc;
 
 use super::density::Detail;
 use super::{Board, NodeView, PodView, Totals, ZoneView};
 
-/// A card paints at most so many dots; more of one colour say no more.
+/// Dots of a card at most; more of one colour say no more.
 pub(crate) const MAX_DOTS: usize = 60;
-/// Of more pods without a node it is only said how many there are.
+/// Pods without a node that are drawn at most; more are only counted.
 pub(crate) const MOST_PENDING: usize = 200;
 
-/// How a board differs from the one before.
+/// The differences between a board and the one before.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BoardPatch {
-    /// Its zones.
+    /// The zones.
     pub(crate) zones: Vec<ZonePatch>,
     /// Pods without a node, as many as are drawn.
     pub(crate) pending: Vec<Rc<PodView>>,
-    /// How many there are.
+    /// The numbers of objects.
     pub(crate) totals: Totals,
 }
 
-/// How a zone differs.
+/// The difference of a zone.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ZonePatch {
-    /// Not at all: the zone of this key.
+    /// No difference: the zone of this key.
     Same(Rc<str>),
-    /// It is another one.
+    /// Another zone.
     Whole(Rc<ZoneView>),
-    /// It is the same but for these nodes, by their place.
+    /// Other nodes of the zone, by their place.
     Nodes(Rc<ZoneView>, Vec<(usize, Rc<NodeView>)>),
 }
 
 impl BoardPatch {
-    /// How `new` differs from what was told last, if anything was.
+    /// The differences of `new` from the board that was told last, if there is one.
     pub(crate) fn new(old: Option<&Board>, new: &Board, detail: Detail) -> Self {
         let zone = |zone: &Rc<ZoneView>| {
             let known = old.and_then(|old| old.zones.iter().find(|it| it.key == zone.key));
@@ -59,7 +59,7 @@ impl BoardPatch {
         }
     }
 
-    /// How many nodes are in it.
+    /// The number of nodes in it.
     pub(crate) fn node_count(&self) -> usize {
         let count = |zone: &ZonePatch| match zone {
             ZonePatch::Same(_) => 0,
@@ -69,7 +69,7 @@ impl BoardPatch {
         self.zones.iter().map(count).sum()
     }
 
-    /// The board that comes of it.
+    /// The board that results from it.
     pub(crate) fn applied_to(self, old: &Board) -> Board {
         let known = |key: &str| old.zones.iter().find(|zone| &*zone.key == key);
         let zones = self.zones.into_iter().filter_map(|patch| match patch {
@@ -106,7 +106,7 @@ fn head(zone: &ZoneView) -> ZoneView {
     }
 }
 
-/// A node with what is drawn of it.
+/// A node with the pods that are drawn.
 fn drawn(node: &Rc<NodeView>, detail: Detail) -> Rc<NodeView> {
     let most = match detail {
         Detail::Full => return node.clone(),
@@ -136,7 +136,7 @@ mod tests {
     use crate::view_models::board::BoardModel;
 
     #[test]
-    fn what_has_changed_is_told_and_no_more() {
+    fn only_changes_are_told() {
         let mut scenario = Scenario::default();
         for name in ["a", "b", "c"] {
             let mut node = Node::default();

@@ -13,21 +13,21 @@ use super::patch::MAX_DOTS;
 use super::{Board, NodeView, PodView, ZoneView, unreachable_words};
 use crate::text::{at, count};
 
-/// How wide a picture is, in pixels.
+/// The width of a picture, in pixels.
 const WIDTH: usize = 1_200;
-/// Between boxes, and from their edges.
+/// The space between boxes, and to their edges.
 const GAP: usize = 10;
-/// From one line of text to the next.
+/// The distance between lines of text.
 const LINE: usize = 16;
-/// From one mark to the next.
+/// The distance between marks.
 const PITCH: usize = 14;
-/// How wide a card is at least.
+/// The width of a card, at least.
 const CARD: usize = 168;
-/// How wide a row is at least.
+/// The width of a row, at least.
 const ROW: usize = 340;
-/// So many zones are side by side.
+/// Zones side by side at most.
 const MOST_ZONES: usize = 3;
-/// So many pods without a node are drawn.
+/// Pods without a node that are drawn at most.
 const MOST_PENDING: usize = 60;
 
 const STYLE: &str = "\
@@ -87,7 +87,7 @@ fn class(tone: Tone) -> &'static str {
     }
 }
 
-/// Something that is drawn, and how high it is.
+/// A part of the picture, and its height.
 #[derive(Default)]
 struct Drawn {
     svg: String,
@@ -96,7 +96,7 @@ struct Drawn {
 
 impl Drawn {
     fn text(&mut self, class: &str, x: usize, y: usize, text: &str) {
-        // What does not fit is cut off by the box that it is in.
+        // The box around it cuts off text that does not fit.
         let _ = write!(
             self.svg,
             "<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{}</text>",
@@ -118,7 +118,8 @@ impl Drawn {
             write!(self.svg, "<use href=\"#b-{mark:?}\" class=\"{class}\" x=\"{x}\" y=\"{y}\"/>");
     }
 
-    /// A text that has so much room, then one that ends at the edge.
+    /// Adds a line: a text at the left that is cut to its room, and one that ends at the right
+    /// edge.
     fn line(&mut self, class: &str, (x, width): (usize, usize), text: &str, end: &str) {
         let y = self.height;
         // About the width of a letter.
@@ -136,7 +137,7 @@ impl Drawn {
         self.height += LINE;
     }
 
-    /// Numbers of pods beside the marks of their states.
+    /// Adds the numbers of pods beside the marks of their states.
     fn tallies(&mut self, counts: &PodCounts, mut x: usize, y: usize, words: bool) -> usize {
         for (look, number, what) in states(counts, words) {
             self.mark(look, x + 5, y);
@@ -148,7 +149,7 @@ impl Drawn {
     }
 }
 
-/// As much of the end of a name as there is room for: the end tells pods apart.
+/// The end of a name, as far as there is room: the end tells pods apart.
 fn fitted(text: &str, room: usize) -> String {
     let (letters, most) = (text.chars().count(), room / 7);
     if letters <= most {
@@ -158,7 +159,7 @@ fn fitted(text: &str, room: usize) -> String {
     std::iter::once('…').chain(text.chars().skip(skipped)).collect()
 }
 
-/// A taint without what is before the name of its key.
+/// A taint without the part of its key before the name.
 fn short(taint: &Taint) -> String {
     let whole = taint.to_string();
     match taint.key.rsplit_once('/') {
@@ -167,7 +168,7 @@ fn short(taint: &Taint) -> String {
     }
 }
 
-/// How many pods there are of each state; for a legend also those of which there are none.
+/// The numbers of pods by state; a legend has some states without pods, too.
 fn states(counts: &PodCounts, legend: bool) -> Vec<((Mark, Tone), usize, &'static str)> {
     let always =
         [PodVerdict::Stays, PodVerdict::Counting, PodVerdict::Terminating, PodVerdict::Gone];
@@ -184,7 +185,7 @@ fn states(counts: &PodCounts, legend: bool) -> Vec<((Mark, Tone), usize, &'stati
     verdicts.chain(healths).collect()
 }
 
-/// Boxes side by side and below one another: those of a row are equally high.
+/// Boxes side by side and below one another; the boxes of a row have one height.
 fn grid(boxes: &[Drawn], frame: &str, columns: usize, width: usize, gap: usize) -> Drawn {
     let each = (width + gap) / columns - gap;
     let mut drawn = Drawn::default();
@@ -212,14 +213,14 @@ fn grid(boxes: &[Drawn], frame: &str, columns: usize, width: usize, gap: usize) 
     drawn
 }
 
-/// Nothing yet, so far from the edge.
+/// An empty part that begins at this distance from the edge.
 fn below(height: usize) -> Drawn {
     Drawn { height, ..Drawn::default() }
 }
 
-/// Draws the board as it is, with so much of each node.
+/// Draws the board as it is, in this detail.
 ///
-/// What it shows stands in words in its `desc`.
+/// Its `desc` tells the same in words.
 pub(crate) fn picture(board: &Board, detail: Detail, title: &str, moment: &str) -> String {
     let title = if title.is_empty() { "Cluster" } else { title };
     let inner = WIDTH - 2 * GAP;
@@ -252,7 +253,7 @@ pub(crate) fn picture(board: &Board, detail: Detail, title: &str, moment: &str) 
     svg
 }
 
-/// The board in words: zones, nodes of which there is something to say, and how many others.
+/// The board in words: zones, nodes that need a word, and the number of the others.
 fn words(board: &Board) -> String {
     let mut words = String::new();
     for zone in &board.zones {
@@ -475,7 +476,7 @@ mod tests {
     use crate::session::Session;
     use crate::view_models::board::BoardModel;
 
-    /// Two zones with so many nodes, each with two pods; the first node is tainted.
+    /// Two zones with that number of nodes, each with two pods; the first node is tainted.
     fn board(nodes: usize) -> Board {
         let mut scenario = Scenario::default();
         for index in 0..nodes {
@@ -508,7 +509,7 @@ mod tests {
         (**model.board()).clone()
     }
 
-    /// Each element ends where it should, and nothing else looks like one.
+    /// Asserts that each element ends where it should, and that nothing else looks like one.
     fn assert_well_formed(svg: &str) {
         let mut open = Vec::new();
         for part in svg.split('<').skip(1) {
@@ -538,7 +539,7 @@ mod tests {
         for (detail, cards, pods) in [
             (Detail::Full, 6, 12),
             (Detail::Compact, 6, 12),
-            // Numbers: of each node one for each state.
+            // Numbers: one for each state of each node.
             (Detail::Rows, 6, 0),
             (Detail::Cells, 0, 0),
         ] {
@@ -547,7 +548,7 @@ mod tests {
             assert_eq!(svg.matches("<title>node node-").count(), 6, "{detail:?}");
             assert_eq!(svg.matches("rect class=\"c\"").count(), cards, "{detail:?}");
             assert_eq!(svg.matches("rect class=\"z\"").count(), 2, "{detail:?}");
-            // One in the legend besides, and one for the zone where pods are numbers.
+            // One more is in the legend, and one for the zone where pods are numbers.
             let sums = usize::from(pods == 0);
             let marks = |mark| uses(&svg, mark) - 1 - if detail >= Detail::Rows { sums } else { 0 };
             assert_eq!(marks("Striped"), 1, "{detail:?}");
@@ -558,7 +559,7 @@ mod tests {
     }
 
     #[test]
-    fn it_says_in_words_what_it_shows() {
+    fn the_picture_says_in_words_what_it_shows() {
         let svg = picture(&board(6), Detail::Full, "Six", "4s");
         let (_, desc) = svg.split_once("<desc id=\"bd\">").unwrap();
         let (desc, _) = desc.split_once("</desc>").unwrap();

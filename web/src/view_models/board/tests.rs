@@ -86,7 +86,7 @@ fn only_what_changed_is_rebuilt() {
     assert!(Rc::ptr_eq(&zones[1], &model.board().zones[1]));
     session.seek(Timestamp::from_secs(30));
     assert!(!model.update(&mut session), "time passed, nothing happened");
-    // Also after going back, and if everything is looked at again.
+    // Going back gives the same board, and so does looking at everything again.
     session.seek(Timestamp::ZERO);
     model.update(&mut session);
     assert!(Rc::ptr_eq(&b, model.node("b").unwrap()));

@@ -9,9 +9,9 @@ use crate::samples;
 
 const NODES: usize = 500;
 const WORKLOADS: usize = 400;
-/// So many nodes have a database of one pod that never comes back.
+/// Nodes with a database of one pod that never comes back.
 const DATABASES: usize = 5;
-/// So many workloads have a pod on each node.
+/// Workloads with a pod on each node.
 const ON_A_NODE: usize = 24;
 
 fn subject(name: &str) -> ReportSubject {
@@ -90,7 +90,7 @@ fn names(section: &Section) -> Vec<&str> {
 }
 
 #[test]
-fn of_500_nodes_and_400_workloads_what_matters_comes_first() {
+fn in_a_report_of_500_nodes_and_400_workloads_the_worst_comes_first() {
     let view = ReportView::of(large(), WorkKey::default(), None);
     let sections = view.sections(&Look::default());
     let titles: Vec<_> = sections.iter().map(|it| it.title.as_str()).collect();
@@ -98,7 +98,7 @@ fn of_500_nodes_and_400_workloads_what_matters_comes_first() {
     let [zones, nodes] = sections.as_slice() else { panic!() };
     assert_eq!(zones.rows.len(), 3);
     assert_eq!(zones.more_columns, WORKLOADS - DATABASES - MOST_COLUMNS);
-    // Each node with a database by itself, all others in one row.
+    // Each node with a database is by itself, all others are in one row.
     assert_eq!(nodes.rows.len(), DATABASES + 1);
     assert_eq!(nodes.rows[0].name, "node node-0 lost");
     assert!(nodes.rows[0].what.contains(": statefulset/data/db-0; 24 other"));
@@ -124,7 +124,7 @@ fn alike_nodes_are_unfolded_and_more_rows_are_shown_when_asked_for() {
     assert!(nodes.rows.len() > 400);
     let unfolded: Vec<_> = nodes.rows.iter().filter(|row| row.is_unfolded).collect();
     assert_eq!(unfolded[0].name, "node node-5 lost");
-    // Its columns may be those of others: its own workloads are named.
+    // Its columns may be those of others, so its own workloads are named.
     assert!(unfolded[1].what.starts_with("24 workloads: deployment/shop/web-"));
     assert!(unfolded[1].what.ends_with(" and 22 more"));
 }
@@ -168,7 +168,7 @@ fn work(name: &str, seconds: u64) -> WorkKey {
 }
 
 #[test]
-fn what_a_report_was_made_with_is_said_where_another_one_differs() {
+fn a_report_tells_how_it_was_made_where_another_one_differs() {
     let first = ReportView::of(large(), work("a", 0), None);
     let other = WorkKey { release: KubernetesRelease::parse("1.31").unwrap(), ..work("a", 120) };
     let changes = ReportView::of(large(), other, Some(&first)).changes.unwrap();
@@ -212,7 +212,7 @@ fn a_report_says_when_the_page_shows_something_else() {
         let said = said.map(|said| said.replace("NOW", &release.to_string()));
         assert_eq!(state.differs(&page), said);
     }
-    // Its own run is what it is about, until that is edited.
+    // Its own run is its subject, until that is edited.
     state.opened.push("node a lost".to_owned());
     assert_eq!(state.differs(&run), None);
     assert!(state.differs(&WorkKey { edits: 1, ..run.clone() }).is_some());
