@@ -1,11 +1,11 @@
-//! The board by keyboard. One of its zones, nodes and pods can be reached with the tab key; arrows
-//! move from there.
+//! The board by keyboard. The tab key reaches one of its zones, nodes and pods; arrows move from
+//! there.
 //!
-//! For assistive technology it is a tree, not a grid: zones hold nodes, nodes hold pods, and no
-//! columns run through all of them. It is a horizontal tree, in which left and right are siblings
-//! and up and down are levels, and where something is drawn decides between several.
+//! For assistive technology the board is a horizontal tree, not a grid: zones hold nodes, nodes
+//! hold pods, and no columns run through all of them. Left and right are siblings, up and down are
+//! levels; among several items, their places on the screen decide.
 //!
-//! All of this happens on the elements. Were it in the view, each arrow would paint the board
+//! The elements hold all of this state. If the view held it, each arrow would paint the board
 //! again.
 
 use wasm_bindgen::JsCast;
@@ -14,25 +14,25 @@ use web_sys::{DomRect, Element, HtmlElement};
 use crate::browser;
 use crate::test_id::TestId;
 
-/// What arrows reach.
+/// The selector of all items that arrows reach.
 fn items() -> String {
     format!("{} [role=treeitem]", TestId::Board.selector())
 }
 
-/// Where to.
+/// A move from one item to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// The zone, node or pod before.
     Previous,
     /// The zone, node or pod after.
     Next,
-    /// What is drawn above.
+    /// The nearest item above.
     Up,
-    /// What is drawn below.
+    /// The nearest item below.
     Down,
-    /// The first of all.
+    /// The first item.
     First,
-    /// The last of all.
+    /// The last item.
     Last,
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn first() -> Option<HtmlElement> {
     browser::find(&items())
 }
 
-/// Where a step leads from one of the items.
+/// The item to which a step leads, if there is one.
 pub(crate) fn target(from: &Element, step: Step) -> Option<HtmlElement> {
     let items = browser::find_all(&items());
     let place = items.iter().position(|item| **item == *from)?;
@@ -65,7 +65,7 @@ fn level(item: &Element) -> Option<String> {
     item.get_attribute("aria-level")
 }
 
-/// What is nearest above or below, among what shares some of the width.
+/// The nearest item above or below that shares some of the width.
 fn beyond<'a>(from: &Element, items: &'a [HtmlElement], below: bool) -> Option<&'a HtmlElement> {
     let here = area(from);
     let distances = items.iter().filter_map(|item| {
@@ -79,13 +79,13 @@ fn beyond<'a>(from: &Element, items: &'a [HtmlElement], below: bool) -> Option<&
     nearest.map(|(_, _, item)| item)
 }
 
-/// The place of an item. The name of a zone stands for its whole head.
+/// The area of an item on the screen; for a zone, that of its whole head.
 fn area(item: &Element) -> DomRect {
     let head = item.parent_element().filter(|_| level(item).as_deref() == Some("1"));
     head.as_ref().unwrap_or(item).get_bounding_client_rect()
 }
 
-/// Makes one item the one that the tab key reaches.
+/// Makes `new` the item that the tab key reaches, in place of `old`.
 pub(crate) fn make_stop(new: &HtmlElement, old: Option<&HtmlElement>) {
     if let Some(old) = old {
         old.set_tab_index(-1);

@@ -1,4 +1,5 @@
-//! What the page asks of the browser. Everything here may be missing or refused, and says so.
+//! The features of the browser that the page uses. Each may be missing or refused, and its function
+//! says so.
 
 use js_sys::{Array, Function, Reflect};
 use wasm_bindgen::prelude::Closure;
@@ -12,14 +13,14 @@ use web_sys::{
 
 use crate::protocol::Progress;
 
-/// Waits for an element to come into sight, until this is dropped.
+/// A watch for an element to come into sight, which ends when it is dropped.
 pub(crate) struct Seen {
     observer: IntersectionObserver,
     _callback: Closure<dyn FnMut(Array)>,
 }
 
 impl Seen {
-    /// Does something when an element comes into sight for the first time, or is there.
+    /// Calls `does` when the element comes into sight for the first time, or is there already.
     pub(crate) fn first(element: &Element, does: impl FnOnce() + 'static) -> Option<Self> {
         let mut does = Some(does);
         let callback = Closure::<dyn FnMut(Array)>::new(move |entries: Array| {
@@ -42,14 +43,14 @@ impl Drop for Seen {
     }
 }
 
-/// Waits for an element to get another size, until this is dropped.
+/// A watch for changes of an element's size, which ends when it is dropped.
 pub(crate) struct Resized {
     observer: ResizeObserver,
     _callback: Closure<dyn Fn()>,
 }
 
 impl Resized {
-    /// Does something now, and whenever the element has another size.
+    /// Calls `does` now, and whenever the size of the element changes.
     pub(crate) fn always(element: &Element, does: impl Fn() + 'static) -> Option<Self> {
         let callback = Closure::<dyn Fn()>::new(does);
         let observer = ResizeObserver::new(callback.as_ref().unchecked_ref()).ok()?;
@@ -74,12 +75,12 @@ pub(crate) fn document() -> Option<Document> {
     window()?.document()
 }
 
-/// Milliseconds with fractions, to measure how long something takes.
+/// The clock in milliseconds, to measure durations.
 pub(crate) fn stopwatch() -> f64 {
     js_sys::Date::now()
 }
 
-/// How many things the machine does at once.
+/// Number of threads that the machine runs at the same time, at least 1.
 pub(crate) fn cores() -> usize {
     let cores = window().map_or(1.0, |window| window.navigator().hardware_concurrency());
     #[expect(
@@ -97,7 +98,7 @@ pub(crate) fn wants_less_motion() -> bool {
     query.is_some_and(|query| query.matches())
 }
 
-/// Whether the inspector lies over a part of the page, as in the style sheet.
+/// Whether the page is so narrow that the inspector lies over a part of it, as in the style sheet.
 pub(crate) fn is_narrow() -> bool {
     let query = window().and_then(|w| w.match_media("(max-width: 800px)").ok()?);
     query.is_some_and(|query| query.matches())
@@ -108,7 +109,7 @@ fn storage() -> Option<Storage> {
     window()?.local_storage().ok().flatten()
 }
 
-/// What is stored under a key.
+/// The text that is stored under a key.
 pub(crate) fn stored(key: &str) -> Option<String> {
     storage()?.get_item(key).ok().flatten()
 }
@@ -122,10 +123,10 @@ pub(crate) fn store(key: &str, text: &str) -> Result<(), String> {
     storage.set_item(key, text).map_err(|_| "the browser's storage is full or closed".to_owned())
 }
 
-/// Removes what is stored under a key.
+/// Removes the text that is stored under a key.
 pub(crate) fn forget(key: &str) {
     if let Some(storage) = storage() {
-        // Nothing depends on whether it was there.
+        // The key need not have been there.
         let _ = storage.remove_item(key);
     }
 }
@@ -134,7 +135,7 @@ fn tab_storage() -> Option<Storage> {
     window()?.session_storage().ok().flatten()
 }
 
-/// What this tab has stored for itself under a key.
+/// The text that this tab has stored for itself under a key.
 pub(crate) fn tab_stored(key: &str) -> Option<String> {
     tab_storage()?.get_item(key).ok().flatten()
 }
@@ -147,15 +148,15 @@ pub(crate) fn tab_store(key: &str, text: &str) -> Result<(), ()> {
     tab_storage().ok_or(())?.set_item(key, text).map_err(drop)
 }
 
-/// Removes what this tab has stored under a key.
+/// Removes the text that this tab has stored under a key.
 pub(crate) fn tab_forget(key: &str) {
     if let Some(storage) = tab_storage() {
-        // Nothing depends on whether it was there.
+        // The key need not have been there.
         let _ = storage.remove_item(key);
     }
 }
 
-/// The time of day, in milliseconds since 1970.
+/// The current time, in milliseconds since 1970.
 pub(crate) fn now() -> u64 {
     #[expect(
         clippy::cast_possible_truncation,
@@ -166,31 +167,31 @@ pub(crate) fn now() -> u64 {
     now
 }
 
-/// An id that nobody else has.
+/// A new, unique id.
 pub(crate) fn new_id() -> String {
     format!("{:x}-{:x}", now(), js_sys::Math::random().to_bits())
 }
 
-/// A moment, in milliseconds since 1970, as people here write it.
+/// A time, given in milliseconds since 1970, in the format of the user's locale.
 pub(crate) fn local_time(millis: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "exact for 285,000 years")]
     let date = js_sys::Date::new(&JsValue::from_f64(millis as f64));
     date.to_locale_string("default", &JsValue::UNDEFINED).into()
 }
 
-/// What stands in the address after and with its `#`; empty if nothing does.
+/// The fragment of the address, with its `#`; empty if there is none.
 pub(crate) fn fragment() -> String {
     window().and_then(|window| window.location().hash().ok()).unwrap_or_default()
 }
 
-/// The address of the page without what stands after `#` or `?`.
+/// The address of the page without its fragment and query.
 pub(crate) fn page_address() -> String {
     let location = window().map(|window| window.location());
     let part = |part: Result<String, JsValue>| part.unwrap_or_default();
     location.map(|it| part(it.origin()) + &part(it.pathname())).unwrap_or_default()
 }
 
-/// What the present entry of the browser's history is called.
+/// The name of the present entry in the browser's history, if it has one.
 pub(crate) fn address_state() -> Option<String> {
     window()?.history().ok()?.state().ok()?.as_string()
 }
@@ -212,19 +213,20 @@ pub(crate) fn set_address(fragment: &str, state: &str, new_entry: bool) -> bool 
     set().is_some()
 }
 
-/// Whether the address asks for a fresh start, as the message after a crash offers it.
+/// Whether the address asks for a fresh start, which the message after a crash offers. Asking once
+/// removes that from the address.
 pub(crate) fn asked_for_fresh_start() -> bool {
     let Some(window) = window() else { return false };
     let location = window.location();
     let asked = location.search().is_ok_and(|search| search == "?fresh");
     if asked && let (Ok(path), Ok(history)) = (location.pathname(), window.history()) {
-        // Once is enough: the next reload is to keep the work.
+        // The next reload is to keep the work.
         let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&path));
     }
     asked
 }
 
-/// Offers a text as a file.
+/// Offers a text as a file for download.
 ///
 /// # Errors
 /// The browser refused; the text says why.
@@ -240,12 +242,12 @@ fn try_download(name: &str, text: &str) -> Result<(), JsValue> {
     offer(&Blob::new_with_str_sequence_and_options(&parts, &bag)?, name)
 }
 
-/// Asks a question that is answered by yes or no; no where the browser asks nothing.
+/// Asks the user a yes-or-no question; `false` where the browser shows no questions.
 pub(crate) fn confirm(question: &str) -> bool {
     web_sys::window().is_some_and(|it| it.confirm_with_message(question).unwrap_or_default())
 }
 
-/// Offers a file.
+/// Offers a file for download.
 fn offer(blob: &Blob, name: &str) -> Result<(), JsValue> {
     let document = document().ok_or_else(|| js_sys::Error::new("no page"))?;
     let url = Url::create_object_url_with_blob(blob)?;
@@ -256,13 +258,13 @@ fn offer(blob: &Blob, name: &str) -> Result<(), JsValue> {
     Url::revoke_object_url(&url)
 }
 
-/// No browser draws a side of more pixels.
+/// The longest side of an image that browsers draw, in pixels.
 const MOST_PIXELS: f64 = 16_384.0;
 
-/// Offers a picture, given as SVG, as a PNG file of twice its size, or as large as it can be drawn.
+/// Offers an SVG picture as a PNG file of twice its size, or as large as browsers can draw it.
 ///
 /// # Errors
-/// The browser does not draw it; the text says so.
+/// The browser cannot draw the picture; the text says why.
 pub(crate) async fn download_png(name: &str, svg: &str) -> Result<(), String> {
     try_download_png(name, svg).await.map_err(|error| {
         format!("cannot render the image: {}; as SVG it has any size", js_text(&error))
@@ -294,11 +296,11 @@ async fn try_download_png(name: &str, svg: &str) -> Result<(), JsValue> {
     context.draw_image_with_html_image_element_and_dw_and_dh(&image, 0.0, 0.0, width, height)?;
     let drawn = js_sys::Promise::new(&mut |resolve, reject| {
         if let Err(error) = canvas.to_blob(&resolve) {
-            // Nobody is left to hear of an error of this call.
+            // Nothing is left to report an error of this call to.
             let _ = reject.call1(&JsValue::NULL, &error);
         }
     });
-    // What is too large for the browser comes as nothing.
+    // The browser makes no blob of an image that is too large.
     let blob: Blob = JsFuture::from(drawn).await?.dyn_into().map_err(|_| {
         let (width, height) = (canvas.width(), canvas.height());
         js_sys::Error::new(&format!("{width} × {height} pixels are too many"))
@@ -319,14 +321,14 @@ pub(crate) async fn copy(text: &str) -> Result<(), String> {
 /// Reads a file.
 ///
 /// # Errors
-/// It cannot be read; the text says why.
+/// The file cannot be read; the text says why.
 pub(crate) async fn read(file: &File) -> Result<String, String> {
     let text = JsFuture::from(file.text()).await;
     text.map_err(|error| cannot_be_read(&file.name(), &error))
         .map(|text| text.as_string().unwrap_or_default())
 }
 
-/// That the browser could not read a file, and why.
+/// The message that the browser could not read a file, with the reason.
 pub(crate) fn cannot_be_read(name: &str, error: &JsValue) -> String {
     format!("`{name}` cannot be read: {}", js_text(error))
 }
@@ -350,7 +352,7 @@ pub(crate) fn set_root_attribute(name: &str, value: Option<&str>) {
 /// Gives the focus to an element, found by a selector.
 pub(crate) fn focus(selector: &str) {
     if let Some(element) = find(selector) {
-        // What cannot have the focus does not get it.
+        // An element that cannot have the focus does not get it.
         let _ = element.focus();
     }
 }
@@ -368,13 +370,13 @@ pub(crate) fn find_all(selector: &str) -> Vec<HtmlElement> {
     elements.filter_map(|node| node.dyn_into().ok()).collect()
 }
 
-/// What has the focus, if something has.
+/// The element that has the focus, if any.
 pub(crate) fn focused() -> Option<Element> {
     let element = document()?.active_element()?;
     (element.tag_name() != "BODY").then_some(element)
 }
 
-/// Whether the user is typing somewhere, or a dialog is open: keys are not ours then.
+/// Whether the user is typing or a dialog is open, so that keys are no shortcuts.
 pub(crate) fn keys_are_taken() -> bool {
     dialog_is_open() || is_typing()
 }
@@ -409,17 +411,17 @@ pub(crate) fn space_is_taken() -> bool {
     })
 }
 
-/// Says, before there is an application, how far the kept work is taken up; `stop` is called when
-/// somebody would rather begin without it.
+/// Shows how far the stored work is restored, before there is an application; `stop` is called if
+/// the user would rather begin without that work.
 pub(crate) fn show_restoring(progress: &Progress, stop: &JsValue) {
     let show = Reflect::get(&js_sys::global(), &"restoring".into());
     let Some(show) = show.ok().and_then(|show| show.dyn_into::<Function>().ok()) else { return };
     let part = progress.part.map_or(JsValue::UNDEFINED, JsValue::from_f64);
-    // What is said there is gone soon.
+    // The message is gone soon, so an error does not matter.
     let _ = show.call3(&JsValue::UNDEFINED, &progress.what.as_str().into(), &part, stop);
 }
 
-/// Puts a message in place of the page, when nothing else works any more.
+/// Replaces the page with a message, when nothing else works any more.
 pub(crate) fn show_crash(message: &str) {
     let Some(document) = document() else { return };
     let Some(body) = document.body() else { return };
@@ -436,7 +438,7 @@ pub(crate) fn show_crash(message: &str) {
     }
 }
 
-/// Without the application: ways back to it, in plain HTML.
+/// The message after a crash: ways back to the application, in plain HTML.
 const CRASH: &str = "<h1>Something went wrong in the playground</h1>\
 <p>This is a bug. Your work is still stored in this browser: reload the page to go on, or start \
 afresh if that brings you here again; your work is then under Sessions, to be downloaded.</p>\

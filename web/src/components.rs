@@ -1,4 +1,4 @@
-//! What the page shows, by subject: function components whose properties are cheap to compare.
+//! The components of the page, by subject: functions whose properties are cheap to compare.
 
 pub(crate) mod board;
 pub(crate) mod caption;

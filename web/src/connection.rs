@@ -1,5 +1,5 @@
-//! The way to the session and back: to a worker, in which it runs, or to one on the page's own
-//! thread, where the browser lets the page have no worker. What is above knows no difference.
+//! The connection to the session: to a worker in which it runs, or to one on the page's own thread
+//! where the browser lets the page have no worker. Callers see no difference.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -17,40 +17,40 @@ use crate::view_models::import_report::ReadView;
 use crate::wire::{from_bytes, to_bytes};
 use crate::worker::{self, Remote};
 
-/// What the worker of a session is called.
+/// The name of the worker of a session.
 pub(crate) const NAME: &str = "session";
 
-/// For so many milliseconds the session works at once.
+/// Uninterrupted work of a session, in milliseconds: in a worker, and on the page.
 const IN_WORKER: Budgets = Budgets { play: 12.0, most_play: 100.0, slice: 40.0 };
 const ON_PAGE: Budgets = Budgets { play: 9.0, most_play: 9.0, slice: 12.0 };
 
-/// What comes back.
+/// A message from the session.
 pub(crate) enum Told {
-    /// What the session tells.
+    /// An update of the session.
     Update(Box<Update>),
-    /// The worker broke down, and why.
+    /// The worker broke down, for this reason.
     Broken(String),
 }
 
 type Sink = Rc<dyn Fn(Told)>;
-/// Is told how far something is.
+/// A callback for the progress of long work.
 pub(crate) type Watch = Rc<dyn Fn(&Progress)>;
 
-/// The way to the session.
+/// The connection to the session; its clones share it.
 #[derive(Clone)]
 pub(crate) struct Connection(Rc<Inner>);
 
 struct Inner {
     end: RefCell<End>,
-    /// How many requests were made.
+    /// The number of the last request.
     made: Cell<u32>,
-    /// Which worker it is: what an earlier one says does not count.
+    /// The number of the present worker: messages of an earlier one do not count.
     turn: Cell<u32>,
-    /// The worker has said something.
+    /// Whether the worker has sent an update.
     works: Cell<bool>,
-    /// Why the worker broke down, if nobody has been told yet.
+    /// The reason why the worker broke down, if it did.
     broken: RefCell<Option<String>>,
-    /// What was asked was given up.
+    /// Whether a request was given up since this was last asked.
     given_up: Cell<bool>,
     sink: RefCell<Sink>,
 }
@@ -61,7 +61,7 @@ enum End {
 }
 
 impl Connection {
-    /// Begins a session, an empty one.
+    /// Starts an empty session.
     pub(crate) fn begin() -> Self {
         let inner = Rc::new(Inner {
             end: RefCell::new(on_page()),
@@ -82,12 +82,12 @@ impl Connection {
         matches!(*self.0.end.borrow(), End::Worker(_))
     }
 
-    /// Whether its worker has ever said something: a page that may have none learns it late.
+    /// Whether the worker has ever sent an update: a page that may have none learns that late.
     pub(crate) fn works(&self) -> bool {
         self.0.works.get()
     }
 
-    /// Ends the session and begins another, an empty one; in a worker again, if that is wanted.
+    /// Ends the session and starts another, empty one; in a worker if `in_worker`.
     pub(crate) fn restart(&self, in_worker: bool) {
         let turn = self.0.turn.get().wrapping_add(1);
         self.0.turn.set(turn);
@@ -112,7 +112,7 @@ impl Connection {
         *self.0.end.borrow_mut() = remote.map_or_else(on_page, End::Worker);
     }
 
-    /// From now on what comes back goes there.
+    /// Sends all further messages of the session to `sink`.
     pub(crate) fn listen(&self, sink: impl Fn(Told) + 'static) {
         *self.0.sink.borrow_mut() = Rc::new(sink);
     }
@@ -123,7 +123,7 @@ impl Connection {
         id
     }
 
-    /// Asks something; the number of the request is told when it is done.
+    /// Sends a request and returns its number, which comes back with the reply.
     pub(crate) fn send(&self, mut request: Request) -> u32 {
         let id = self.next();
         if let Request::Stage(Origin::Saved(_, start)) = &mut request
@@ -143,7 +143,7 @@ impl Connection {
         id
     }
 
-    /// Lets the session read files as one text.
+    /// Asks the session to read files as one text.
     pub(crate) fn send_files(&self, files: &[File], name: String) -> u32 {
         let id = self.next();
         let request = Request::Read(String::new(), name, false);
@@ -175,7 +175,7 @@ impl Connection {
         });
     }
 
-    /// A session on the page's own thread does what is asked.
+    /// Handles a request in a session on the page's own thread.
     fn handle(&self, id: u32, request: Request) {
         let host = match &*self.0.end.borrow() {
             End::Page(host, _) => host.clone(),
@@ -197,7 +197,7 @@ impl Connection {
         }
     }
 
-    /// The page is painted before a session of its own goes on.
+    /// Continues the work of a session on the page, which is painted first.
     fn work_on(&self, host: &Rc<RefCell<Host>>) {
         if !host.borrow().has_work() {
             return;
@@ -214,11 +214,11 @@ impl Connection {
         }
     }
 
-    /// Asks something before there is an application; what comes back until it is done. `watch` is
-    /// told how far it is.
+    /// Sends a request before there is an application, and returns the update that ends it. `watch`
+    /// gets the progress.
     ///
     /// # Errors
-    /// The worker broke down, or it was given up.
+    /// The worker broke down, or the request was given up.
     async fn ask(&self, request: Request, watch: &Watch) -> Result<Box<Update>, String> {
         if let Some(why) = self.0.broken.borrow().clone() {
             return Err(why);
@@ -240,7 +240,7 @@ impl Connection {
                 };
                 if is_end {
                     *found.borrow_mut() = Some(told);
-                    // It is a function of the browser, which does not throw.
+                    // A function of the browser, which does not throw.
                     let _ = keep.call0(&JsValue::UNDEFINED);
                 }
             });
@@ -254,7 +254,8 @@ impl Connection {
         }
     }
 
-    /// Gives up what is asked before there is an application; the next is asked of a new session.
+    /// Gives up the current request before there is an application; the next one goes to a new
+    /// session.
     pub(crate) fn give_up(&self) {
         self.0.given_up.set(true);
         self.restart(self.is_in_worker());
@@ -262,13 +263,13 @@ impl Connection {
         sink(Told::Broken("it was given up".to_owned()));
     }
 
-    /// Whether something was given up since this was last asked.
+    /// Whether a request was given up since the last call.
     pub(crate) fn take_given_up(&self) -> bool {
         self.0.given_up.take()
     }
 
-    /// Asks for a reply before there is an application. A page that may have no worker learns it
-    /// from the first that is asked, and does without.
+    /// Sends a request before there is an application, and returns its reply. A page that may have
+    /// no worker learns that from its first request, which it repeats without one.
     ///
     /// # Errors
     /// The worker broke down.
@@ -293,18 +294,18 @@ impl Connection {
 }
 
 impl Connection {
-    /// Lets a session be made and kept aside, before there is an application.
+    /// Makes a session and keeps it aside, before there is an application.
     ///
     /// # Errors
-    /// It cannot be made; the text says why.
+    /// The session cannot be made; the text says why.
     pub(crate) async fn stage(&self, origin: Origin) -> Result<Box<Staged>, String> {
         self.stage_watched(origin, &(Rc::new(|_: &Progress| {}) as Watch)).await
     }
 
-    /// The same; `watch` is told how far it is.
+    /// [`stage`](Self::stage) with its progress told to `watch`.
     ///
     /// # Errors
-    /// As [`stage`](Self::stage), or it was given up.
+    /// As [`stage`](Self::stage), or the request was given up.
     pub(crate) async fn stage_watched(
         &self,
         origin: Origin,
@@ -317,9 +318,9 @@ impl Connection {
     }
 }
 
-/// So many bytes of a file are read at once.
+/// The bytes of a file that are read at a time.
 const PIECE: f64 = 8_000_000.0;
-/// Several files are the documents of one.
+/// The separator between files, which are read as the documents of one.
 const BETWEEN_FILES: &str = "\n---\n";
 
 fn on_page() -> End {
@@ -331,7 +332,7 @@ fn buffer(bytes: &[u8]) -> ArrayBuffer {
 }
 
 fn read(message: &JsValue) -> Told {
-    // What a worker says as a text are its last words.
+    // A worker sends text only when it fails.
     if let Some(words) = message.as_string() {
         return Told::Broken(words);
     }
@@ -346,14 +347,14 @@ fn read(message: &JsValue) -> Told {
     Told::Update(Box::new(update))
 }
 
-/// A start that is too long for the page, given to the browser.
+/// The initial state that is too long for the page, handed to the browser; none if there is none.
 fn long_start(update: &mut Update) -> Option<StartText> {
     let pieces = std::mem::take(&mut update.changes.long_start);
     if pieces.is_empty() {
         return None;
     }
-    // Each is let go once the browser has it, and goes there through the same array: as many arrays
-    // would stay in memory until there is so little that JavaScript looks for them.
+    // Each piece is freed once the browser has it, and all go through one array. An array for each
+    // would stay in memory until so little is left that JavaScript collects garbage.
     let most = pieces.iter().map(Vec::len).max()?;
     let array = Uint8Array::new_with_length(u32::try_from(most).ok()?);
     let parts = pieces.into_iter().map(|piece| {
@@ -371,11 +372,11 @@ fn long(blob: Blob) -> StartText {
     StartText::Long(blob, length)
 }
 
-/// The request whose text was in files. A beginning that cannot be read is told as one that means
-/// nothing, by whom it was kept.
+/// The request, with the text that was in files. An initial state that cannot be read becomes an
+/// empty text, which is refused when it is to be restored.
 ///
 /// # Errors
-/// A file of an import cannot be read, and why.
+/// A file of an import cannot be read; the text says why.
 fn with_text(request: Request, texts: Vec<Result<String, JsValue>>) -> Result<Request, String> {
     let text = texts.into_iter().reduce(|all, text| Ok(all? + BETWEEN_FILES + &text?));
     let text = text.unwrap_or_else(|| Ok(String::new()));
@@ -392,17 +393,17 @@ fn with_text(request: Request, texts: Vec<Result<String, JsValue>>) -> Result<Re
     })
 }
 
-/// What is told when the files of an import cannot be read.
+/// The update for files of an import that cannot be read.
 fn unread(id: u32, error: String) -> Update {
     let read = Box::new(ReadView::nothing(error));
     Update { done: Some((id, Reply::Read(read))), ..Update::default() }
 }
 
-/// Runs a session in this worker, for good.
+/// Runs a session in this worker, as long as the worker lives.
 pub(crate) fn serve(scope: &DedicatedWorkerGlobalScope) {
     let page = scope.clone();
     std::panic::set_hook(Box::new(move |info| {
-        // The page is there as long as its worker is.
+        // The page lives as long as its worker.
         let _ = page.post_message(&info.to_string().into());
     }));
     let host = Rc::new(RefCell::new(Host::new(browser::stopwatch, IN_WORKER)));
@@ -411,7 +412,7 @@ pub(crate) fn serve(scope: &DedicatedWorkerGlobalScope) {
         let beside = message.dyn_ref::<Array>();
         let bytes = beside.map_or_else(|| message.clone(), |message| message.get(0));
         let Some((id, request)) = from_bytes(&Uint8Array::new(&bytes).to_vec()) else {
-            // It cannot answer, and must not be waited for.
+            // Without its number the request has no reply, and the page must not wait for one.
             let _ = page.post_message(&"invalid request".into());
             return;
         };
@@ -437,7 +438,7 @@ fn post(page: &DedicatedWorkerGlobalScope, mut update: Update) {
     let _ = page.post_message_with_transfer(&message, &Array::of1(&buffer));
 }
 
-/// Messages get in between two slices.
+/// Continues the work in slices; messages get in between two of them.
 fn work_on(host: &Rc<RefCell<Host>>, page: &DedicatedWorkerGlobalScope) {
     thread_local! {
         static NEXT: RefCell<Option<Timeout>> = const { RefCell::new(None) };
@@ -453,12 +454,12 @@ fn work_on(host: &Rc<RefCell<Host>>, page: &DedicatedWorkerGlobalScope) {
     NEXT.set(Some(next));
 }
 
-/// The texts of the files that are beside a request.
+/// The texts of the files that came with a request.
 fn texts_in(message: &Array) -> Vec<Result<String, JsValue>> {
     message.iter().skip(1).map(|file| text_of(file.unchecked_ref())).collect()
 }
 
-/// The text of a file, read piece by piece: it may be as long as all the memory that is left.
+/// The text of a file, read piece by piece: it may take up all the memory that is left.
 fn text_of(file: &Blob) -> Result<String, JsValue> {
     let reader = FileReaderSync::new()?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole bytes")]

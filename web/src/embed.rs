@@ -1,4 +1,4 @@
-//! What an author puts on a page of their own. What it says, `taintlab_manifest::demo` knows.
+//! Embeds, which authors put on pages of their own. `taintlab_manifest::demo` knows what they say.
 
 use taintlab_core::time::{Span, Timestamp};
 use taintlab_manifest::demo::{Demo, DemoOptions};
@@ -8,8 +8,8 @@ use crate::link::LONGEST_LINK;
 use crate::session::Session;
 use crate::{files, samples};
 
-/// A form of an embed: what it is called, what it is for, and the text; or why there is none, in
-/// place of what it is for.
+/// A form of an embed: its name, its purpose, and its text. Where there is no text, the reason
+/// stands in place of the purpose.
 pub(crate) type Form = (&'static str, String, Option<String>);
 
 /// An embed whose scenario is not packed yet, which the browser does.
@@ -19,14 +19,14 @@ pub(crate) struct Draft {
     options: DemoOptions,
 }
 
-/// The demo that does what a session does and begins at its moment; `page` is the playground's
-/// address.
+/// The demo that repeats the work of a session and begins at the time of its clock; `page` is the
+/// playground's address.
 ///
 /// # Errors
-/// Why there is none.
+/// No demo can be made; the text says why.
 pub(crate) fn draft(session: &Session, page: &str) -> Result<Draft, String> {
     let mut scenario = files::as_scenario(session);
-    // An example stands for itself as long as nothing of it was changed.
+    // An example is named, as long as nothing of it was changed.
     let name = scenario.metadata.name.clone();
     let example = samples::all()
         .find(|(known, _)| *known == name)
@@ -60,15 +60,15 @@ pub(crate) fn draft(session: &Session, page: &str) -> Result<Draft, String> {
 }
 
 impl Draft {
-    /// What is to be packed.
+    /// The text to be packed.
     pub(crate) fn text(&self) -> &str {
         self.demo.text()
     }
 
-    /// What it looks like, SVG.
+    /// The picture of the embed, as SVG.
     ///
     /// # Errors
-    /// It is too large for a picture.
+    /// The embed is too large for a picture.
     pub(crate) fn picture(&self) -> Result<String, String> {
         let lanes = self.demo.lanes();
         files::picture_of(lanes, self.demo.title(), "embed", self.options.start_at)
@@ -77,10 +77,10 @@ impl Draft {
     /// The embed in its forms; `packed` is the [`text`](Self::text), deflated, in base64url.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The HTML cannot be made; the text says why.
     pub(crate) fn forms(&self, packed: &str) -> Result<Vec<Form>, String> {
         let page = &self.options.playground;
-        // Beside the page, in what `cargo xtask site` publishes.
+        // `cargo xtask site` publishes that folder beside the page.
         let folder = page.rsplit_once('/').map_or("", |(folder, _)| folder);
         let embed = self.demo.embed(&self.options, &format!("{folder}/embed/"), packed);
         let html = self.demo.html(&self.options, packed).map_err(|error| error.to_string())?;
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_changed_is_a_scenario_of_its_own() {
+    fn a_changed_example_is_a_scenario_of_its_own() {
         let mut session = session();
         session.apply(vec![Command::RestartControllerManager]).unwrap();
         let draft = draft(&session, PAGE).unwrap();
@@ -171,9 +171,9 @@ mod tests {
         assert_eq!(texts[3], format!("{PAGE}#d=abc&t=40s"));
     }
 
-    /// 100 nodes and 900 pods, as many as a demo has, with names of their own.
+    /// 100 nodes and 900 pods, as many as a demo may have, with names of their own.
     #[test]
-    fn of_a_large_cluster_there_is_no_link_but_a_sentence() {
+    fn a_large_cluster_has_a_sentence_in_place_of_a_link() {
         let mut text = String::from(
             "apiVersion: taintlab/v1\nkind: Scenario\nmetadata: {name: large}\nobjects:\n  nodes:\n",
         );

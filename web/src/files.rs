@@ -1,4 +1,4 @@
-//! Files and texts, in and out. What they mean, `taintlab-manifest` says.
+//! Files and texts, imported and exported. `taintlab-manifest` says what they mean.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -28,36 +28,36 @@ use crate::view_models::import_report::{Objects, Planned, State};
 use crate::view_models::incident;
 use crate::view_models::lanes::pieces;
 
-/// What a text turned out to be.
+/// The content of a text that was read.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Content {
     /// A scenario.
     Scenario(Box<Scenario>),
-    /// Objects; what became of each is told apart from them.
+    /// Objects; [`Reading`] tells the outcome of each apart from them.
     Objects(Box<Import>),
-    /// Nothing that can be used.
+    /// Nothing usable.
     Nothing,
 }
 
-/// A text that was read, with everything there is to say about it.
+/// A text that was read, with all findings about it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reading {
-    /// What it is.
+    /// The content.
     pub(crate) content: Content,
-    /// What is wrong with it.
+    /// Errors and warnings.
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// What became of each object.
+    /// The outcome of each object.
     pub(crate) objects: Objects,
-    /// What was dropped.
+    /// The data that was dropped.
     pub(crate) dropped: Dropped,
 }
 
-/// Reads a manifest or a scenario file; `keep_all` keeps what the engine does not read, too.
+/// Reads a manifest or a scenario file; `keep_all` also keeps data that the engine does not read.
 pub(crate) fn read(text: &str, name: &str, keep_all: bool) -> Reading {
     at_once(read_in_slices(text, name, keep_all, &|_| {}))
 }
 
-/// The same in slices; `watch` is told of many objects how many were read.
+/// [`read`] in slices; `watch` gets the number of objects read so far, if they are many.
 pub(crate) async fn read_in_slices(
     text: &str,
     name: &str,
@@ -91,7 +91,7 @@ pub(crate) async fn read_in_slices(
 /// The scenario of a text that must be one.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The text is no scenario; the message is its first error.
 pub(crate) fn scenario(name: &str, text: &str) -> Result<Scenario, String> {
     match read(text, name, false) {
         Reading { content: Content::Scenario(scenario), .. } => Ok(*scenario),
@@ -99,10 +99,10 @@ pub(crate) fn scenario(name: &str, text: &str) -> Result<Scenario, String> {
     }
 }
 
-/// The scenario of a link, which holds all of its objects itself.
+/// The scenario of a link, which contains all of its objects itself.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The text is no scenario; the message is its first error.
 pub(crate) async fn linked_scenario(json: &str) -> Result<Scenario, String> {
     let mut load = |name: &str| Err(format!("a link holds no file such as `{name}`"));
     let read = read_scenario_in_slices(json, "link", ImportOptions::default(), &mut load).await;
@@ -115,22 +115,22 @@ pub(crate) fn sample() -> Scenario {
     sample.unwrap_or_default()
 }
 
-/// The first error as text.
+/// The first error as text; without one, that the file is empty.
 fn first_error(diagnostics: &[Diagnostic]) -> String {
     let errors = || diagnostics.iter().filter(|diagnostic| diagnostic.is_error());
     errors().next().map_or_else(|| "the file is empty".to_owned(), ToString::to_string)
 }
 
-/// Scenarios by subject: of each its name and what it is about.
+/// Scenarios by subject: the name and the metadata of each.
 pub(crate) type Catalogue = Vec<(&'static str, Vec<(&'static str, ScenarioMetadata)>)>;
 
-/// What each of the [`samples`] is about, in their order: all of them are read for that.
+/// The metadata of each of the [`samples`], in their order. All of them are read for that.
 pub(crate) fn abouts() -> Vec<ScenarioMetadata> {
     let about = |(name, text)| scenario(name, text).map(|it| it.metadata).unwrap_or_default();
     samples::all().map(about).collect()
 }
 
-/// The scenarios that come with the page, with what they are about.
+/// The scenarios that come with the page, by subject, with their metadata.
 pub(crate) fn catalogue(abouts: Vec<ScenarioMetadata>) -> Catalogue {
     let mut abouts = abouts.into_iter();
     let subjects = samples::SUBJECTS.iter();
@@ -142,8 +142,8 @@ pub(crate) fn catalogue(abouts: Vec<ScenarioMetadata>) -> Catalogue {
         .collect()
 }
 
-/// A scenario of these objects: on the release that its nodes report, or on the present one, and
-/// otherwise on the same Kubernetes as `like`.
+/// A scenario of these objects, on the release that their nodes report if `own_release`, or on the
+/// present one, and otherwise on the same Kubernetes as `like`.
 pub(crate) fn start_with(
     read: Import,
     like: &Scenario,
@@ -157,17 +157,17 @@ pub(crate) fn start_with(
     read.into_scenario(base)
 }
 
-/// What adding an object would do, and the commands that do it.
+/// The effect of adding an object, and the commands for it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Addition {
-    /// What it would do.
+    /// The effect.
     pub(crate) planned: Planned,
-    /// How.
+    /// The commands.
     pub(crate) commands: Vec<Command>,
 }
 
-/// What adding these objects to the cluster would do; `objects` is what became of each when they
-/// were read. An object that is there already is replaced.
+/// The effect of adding these objects to the cluster; `objects` holds the outcome of reading each.
+/// An object that exists is replaced.
 pub(crate) fn additions(read: &Import, objects: &Objects, session: &Session) -> Vec<Addition> {
     let cluster = session.simulator().cluster();
     let mut nodes = read.nodes.iter();
@@ -232,7 +232,7 @@ pub(crate) fn additions(read: &Import, objects: &Objects, session: &Session) -> 
     objects.collect()
 }
 
-/// Deletes a pod and creates it again as another one.
+/// The commands that delete a pod and create it again as another one.
 pub(crate) fn replace_pod(mut pod: Pod) -> [Command; 2] {
     let key = pod.key();
     pod.metadata.uid.clear();
@@ -243,7 +243,7 @@ pub(crate) fn replace_pod(mut pod: Pod) -> [Command; 2] {
     ]
 }
 
-/// The cluster as it is now.
+/// The cluster as it is now, as text.
 pub(crate) fn cluster_text(session: &Session, purpose: Purpose, format: Format) -> String {
     let cluster = session.simulator().cluster();
     let nodes = cluster.nodes().map(|(_, node)| node.as_ref());
@@ -255,7 +255,7 @@ pub(crate) fn cluster_text(session: &Session, purpose: Purpose, format: Format) 
     let mut begin: Vec<&serde_json::Value> =
         session.timeline().start.objects.others.iter().collect();
     if let Some(volumes) = cluster.volumes() {
-        // As they are now, not as they were.
+        // Volumes as they are now, not as they were at the beginning.
         const KINDS: [&str; 4] =
             ["PersistentVolume", "PersistentVolumeClaim", "StorageClass", "VolumeAttachment"];
         begin.retain(|object| {
@@ -271,21 +271,22 @@ pub(crate) fn cluster_text(session: &Session, purpose: Purpose, format: Format) 
     export(nodes, pods, others, purpose, format)
 }
 
-/// A scenario file of where a session began and its edits.
+/// A scenario file of the initial state of a session and its edits.
 ///
-/// In a scenario, what follows from a step comes after all steps of that instant, while an edit
-/// takes effect at once. So each edit gets an instant of its own, a nanosecond later if need be.
+/// In a scenario, the consequences of a step come after all steps of that instant, while an edit
+/// takes effect immediately. So each edit gets an instant of its own, a nanosecond later if need
+/// be.
 pub(crate) fn scenario_text(scenario: Scenario, edits: &[Rc<Edit>]) -> String {
     write_scenario(&with_edits(scenario, edits))
 }
 
-/// A scenario whose steps are those of another one, and edits.
+/// A scenario with edits added to its own steps.
 fn with_edits(mut scenario: Scenario, edits: &[Rc<Edit>]) -> Scenario {
     let mut taken: Option<Timestamp> = None;
     let begun = scenario.steps.iter().map(|step| step.at.timestamp()).collect::<Vec<_>>();
     for edit in edits {
         let mut at = edit.at.timestamp();
-        // What the cluster does by itself at the very beginning comes before the first edit.
+        // The cluster's own actions at the very beginning come before the first edit.
         let earliest = taken.or_else(|| begun.iter().rev().find(|step| **step <= at).copied());
         let earliest = earliest.unwrap_or(Timestamp::ZERO);
         if at <= earliest {
@@ -303,14 +304,14 @@ fn with_edits(mut scenario: Scenario, edits: &[Rc<Edit>]) -> Scenario {
     scenario
 }
 
-/// More lanes are no picture any more.
+/// Lanes of a picture at most.
 const MOST_LANES: u64 = 200;
 const TOO_MANY_LANES: &str = "there are too many objects for a picture";
 
-/// The lanes of a scenario as a picture, SVG; `id` tells pictures of one page apart.
+/// The lanes of a scenario as an SVG picture; `id` tells pictures of one page apart.
 ///
 /// # Errors
-/// It does not run, or is too large for a picture.
+/// The scenario does not run, or is too large for a picture.
 pub(crate) fn picture(scenario: &Scenario, id: &str) -> Result<String, String> {
     if scenario.objects.nodes_and_pods() > MOST_LANES {
         return Err(TOO_MANY_LANES.to_owned());
@@ -319,10 +320,10 @@ pub(crate) fn picture(scenario: &Scenario, id: &str) -> Result<String, String> {
     picture_of(&lanes, &scenario.metadata.title, id, None)
 }
 
-/// Lanes as a picture, SVG, with a mark at that time.
+/// Lanes as an SVG picture, with a mark at the time `at`.
 ///
 /// # Errors
-/// They are too many for a picture.
+/// The lanes are too many for a picture.
 pub(crate) fn picture_of(
     lanes: &Lanes,
     title: &str,
@@ -338,13 +339,13 @@ pub(crate) fn picture_of(
     ))
 }
 
-/// What a session did, as a scenario that does the same.
+/// The work of a session, as a scenario that repeats it.
 pub(crate) fn as_scenario(session: &Session) -> Scenario {
     let timeline = session.timeline();
     with_edits(Scenario::clone(&timeline.start), &timeline.log)
 }
 
-/// What can be handed out.
+/// A kind of export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExportKind {
     /// The cluster as it is, to be imported again.
@@ -353,13 +354,13 @@ pub(crate) enum ExportKind {
     Apply,
     /// The cluster as JSON.
     Json,
-    /// Where it began and every change, as a scenario file.
+    /// The initial state and every change, as a scenario file.
     Scenario,
-    /// What happened, as Markdown.
+    /// The story of the incident, as Markdown.
     Incident,
 }
 
-/// What is handed out: the name of a file, and its text.
+/// An export: the name of its file, and its text.
 pub(crate) fn export_as(session: &Session, what: ExportKind) -> (&'static str, String) {
     let cluster = |purpose, format| cluster_text(session, purpose, format);
     match what {
@@ -371,34 +372,34 @@ pub(crate) fn export_as(session: &Session, what: ExportKind) -> (&'static str, S
     }
 }
 
-/// A session as a scenario file for others: without what the engine does not read.
+/// A session as a scenario file for others: without data that the engine does not read.
 ///
 /// # Errors
-/// A part of it has no JSON form, which nothing that was read has.
+/// A part of it has no JSON form; nothing that was read lacks one.
 pub(crate) fn shared_text(session: &Session) -> Result<String, String> {
     let mut scenario = as_scenario(session);
     redact_scenario(&mut scenario, Extent::Shown)?;
     Ok(write_scenario(&scenario))
 }
 
-/// One object as YAML.
+/// A node as YAML.
 pub(crate) fn node_text(node: &Node) -> String {
     to_yaml(node).unwrap_or_default()
 }
 
-/// One object as YAML.
+/// A pod as YAML.
 pub(crate) fn pod_text(pod: &Pod) -> String {
     to_yaml(pod).unwrap_or_default()
 }
 
-/// What is wrong with a text that is to be exactly one object, or that object.
+/// The object of a text that must be exactly that one, or the errors of the text.
 pub(crate) fn one_object<T>(
     text: &str,
     what: &str,
     pick: impl FnOnce(Import) -> Option<T>,
 ) -> Result<T, Vec<Diagnostic>> {
     let name = format!("{what}.yaml");
-    // What is typed here is meant to be in the object.
+    // All that is typed here is meant to be in the object.
     let Reading { content, diagnostics, .. } = read(text, &name, true);
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(diagnostics);
@@ -424,13 +425,13 @@ pub(crate) fn one_object<T>(
     })
 }
 
-/// What is expected, as the part of a scenario file that says so.
+/// Expectations, as the part of a scenario file that states them.
 pub(crate) fn expect_text(expect: &[Expectation]) -> String {
     let text = to_value(expect).and_then(|expect| to_yaml(&json!({ "expect": expect })));
     text.unwrap_or_default()
 }
 
-/// The lanes of objects as a picture: the record, and paler the forecast.
+/// The lanes of objects as a picture: the record, and the forecast in paler colours.
 pub(crate) fn lanes_svg(session: &Session, subjects: &BTreeSet<LaneSubject>) -> String {
     let lanes = subjects.iter().map(|subject| Lane {
         subject: subject.clone(),
@@ -448,7 +449,7 @@ pub(crate) fn lanes_svg(session: &Session, subjects: &BTreeSet<LaneSubject>) -> 
     )
 }
 
-/// The board as a picture, with so much of each node.
+/// The board as a picture, with this much detail of each node.
 pub(crate) fn board_svg(session: &Session, board: &Board, detail: Detail) -> String {
     let title = &session.timeline().start.metadata.title;
     let release = session.simulator().config().release;
@@ -487,7 +488,7 @@ mod tests {
         assert_eq!(listed, all);
     }
 
-    /// What the page exports says the same as what it showed, also when edits share an instant.
+    /// An exported session does the same as the page showed, also when edits share an instant.
     #[test]
     fn an_exported_session_gives_the_same_evictions() {
         let mut session = Session::new(sample()).unwrap();
@@ -534,7 +535,7 @@ mod tests {
         }
     }
 
-    /// What nodes and controllers say when a healthy cluster starts is counted, and no more.
+    /// Events from the start of a healthy cluster are only counted.
     #[test]
     fn an_incident_begins_with_what_was_done() {
         let mut session = Session::new(sample()).unwrap();
@@ -566,7 +567,7 @@ mod tests {
     }
 
     #[test]
-    fn adding_replaces_what_is_there_and_leaves_what_is_the_same() {
+    fn adding_replaces_existing_objects_and_leaves_equal_ones() {
         let session = Session::new(sample()).unwrap();
         let text = cluster_text(&session, Purpose::State, Format::Yaml);
         let added = |text: &str| match read(text, "a", true) {

@@ -1,5 +1,5 @@
-//! Where the focus is, and where it goes: it is never lost, and what was applied is left, so that
-//! the space bar plays and does not take back what it has just done.
+//! The focus of the page, and its moves. It is never lost, and it leaves a control that was
+//! applied, so that the space bar plays and does not take back the change just made.
 
 use wasm_bindgen::JsCast;
 use web_sys::{Element, FocusOptions, HtmlElement};
@@ -10,32 +10,32 @@ use crate::test_id::TestId;
 use crate::view_models::selection::Selection;
 use crate::{board_keys, browser};
 
-/// Where the focus goes when the page stands.
+/// A target of the focus, reached when the page is painted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Goal {
-    /// To what is selected, on the board; to the board, if that is nothing.
+    /// The selection on the board; without one, the board.
     Card(Option<Selection>),
-    /// Into the inspector.
+    /// The inspector.
     Inspector,
 }
 
-/// In which part of the page the focus is.
+/// The part of the page that has the focus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// On a zone, a node or a pod of the board.
+    /// A zone, a node or a pod of the board.
     Board,
-    /// In the inspector.
+    /// The inspector.
     Inspector,
-    /// On the rows of the lanes.
+    /// The rows of the lanes.
     Lanes,
-    /// Somewhere else.
+    /// Another part.
     Elsewhere,
-    /// Nowhere.
+    /// None.
     Nowhere,
 }
 
 impl Place {
-    /// Where it is now.
+    /// The part that has the focus now.
     pub(crate) fn now() -> Self {
         browser::focused().map_or(Self::Nowhere, |element| Self::of(&element))
     }
@@ -53,12 +53,12 @@ impl Place {
     }
 }
 
-/// What had the focus last, to know what to do when it is gone.
+/// The element that had the focus last, for when it is gone.
 #[derive(Debug)]
 struct Last {
     element: Element,
     place: Place,
-    /// The pod and the node that it was.
+    /// The pod and the node that it belonged to.
     pod: Option<String>,
     node: Option<String>,
 }
@@ -80,7 +80,7 @@ impl Last {
 #[derive(Debug, Default)]
 pub(crate) struct Focus {
     goal: Option<Goal>,
-    /// What is to be in sight when the page stands.
+    /// The selection to bring into sight when the page is painted.
     reveal: Option<Selection>,
     last: Option<Last>,
     /// The item of the board that the tab key reaches.
@@ -88,18 +88,18 @@ pub(crate) struct Focus {
 }
 
 impl Focus {
-    /// Lets the focus go there when the page stands.
+    /// Moves the focus to `goal` when the page is painted.
     pub(crate) fn go(&mut self, goal: Goal) {
         self.goal = Some(goal);
     }
 
-    /// Brings something on the board into sight when the page stands: on a narrow one the inspector
-    /// lies over a part of it.
+    /// Brings something on the board into sight when the page is painted: on a narrow page the
+    /// inspector lies over a part of the board.
     pub(crate) fn reveal(&mut self, selection: Selection) {
         self.reveal = Some(selection);
     }
 
-    /// An element got it.
+    /// Notes that an element got the focus.
     pub(crate) fn came_to(&mut self, element: Element) {
         if let Some(item) = board_keys::as_item(&element) {
             self.stop_at(item);
@@ -107,7 +107,7 @@ impl Focus {
         self.last = Some(Last::of(element));
     }
 
-    /// Moves on the board.
+    /// Moves the focus on the board.
     pub(crate) fn step(&self, step: Step) {
         let to = browser::focused().and_then(|from| board_keys::target(&from, step));
         if let Some(item) = to {
@@ -115,7 +115,7 @@ impl Focus {
         }
     }
 
-    /// The page stands.
+    /// Moves the focus as was asked, now that the page is painted.
     pub(crate) fn painted(&mut self) {
         if self.stop.as_ref().is_none_or(|stop| !stop.is_connected())
             && let Some(first) = board_keys::first()
@@ -137,7 +137,8 @@ impl Focus {
         self.stop = Some(item);
     }
 
-    /// To what is selected; without that to the board, and without a board to what plays.
+    /// Moves the focus to the selection; without one to the board, and without a board to the play
+    /// button.
     fn give_to_card(&self, selection: Option<&Selection>) {
         let found = selection.and_then(card).or_else(|| self.stop.clone());
         match found.filter(|card| card.is_connected()) {
@@ -146,7 +147,7 @@ impl Focus {
         }
     }
 
-    /// If what had the focus is gone, it goes to what is most like it.
+    /// Moves the focus of an element that is gone to the one most like it.
     fn find_again(&mut self) {
         if browser::focused().is_some() {
             return;
@@ -170,12 +171,12 @@ impl Focus {
 fn give(element: &HtmlElement) {
     let options = FocusOptions::new();
     options.set_prevent_scroll(true);
-    // What cannot have the focus does not get it.
+    // An element that cannot have the focus does not get it.
     let _ = element.focus_with_options(&options);
     reveal(element);
 }
 
-/// Brings an element into sight; scrolls no further than is needed.
+/// Brings an element into sight; scrolls no further than needed.
 pub(crate) fn reveal(element: &HtmlElement) {
     let options = ScrollIntoViewOptions::new();
     options.set_block(ScrollLogicalPosition::Nearest);
@@ -189,12 +190,12 @@ fn give_to_inspector() {
     }
 }
 
-/// The place of something on the board, or among the workloads.
+/// The element of a selection, on the board or among the workloads.
 fn card(selection: &Selection) -> Option<HtmlElement> {
     match selection {
         Selection::Node(name) => item(&format!("[data-node=\"{name}\"]")),
         Selection::Pod(key) => item(&format!("[data-pod=\"{key}\"]")),
-        // Its key has characters that no selector can hold.
+        // The key of a zone has characters that no selector can hold.
         Selection::Zone(key) => browser::find_all("[data-zone]")
             .into_iter()
             .find(|zone| zone.get_attribute("data-zone").as_deref() == Some(key))
@@ -206,7 +207,8 @@ fn card(selection: &Selection) -> Option<HtmlElement> {
     }
 }
 
-/// The item of the board that a selector finds, is in, or has in it.
+/// The item of the board that a selector finds, or the first item of the card around the element
+/// found.
 fn item(selector: &str) -> Option<HtmlElement> {
     within(&browser::find(&format!("{} {selector}", TestId::Board.selector()))?)
 }

@@ -1,5 +1,4 @@
-//! The keyboard: one table, which the help shows and in which each key that is pressed is looked
-//! up.
+//! The keyboard: one table, which the help shows and in which pressed keys are looked up.
 
 use taintlab_core::command::Command;
 use web_sys::KeyboardEvent;
@@ -13,7 +12,7 @@ use crate::test_id::TestId;
 use crate::view_models::lanes::{LanesMsg, Move};
 use crate::view_models::pane::{PaneMsg, PaneTab};
 
-/// Where a key means something.
+/// The place where a key has a meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Where {
     /// Everywhere but in a field or a dialog.
@@ -33,7 +32,7 @@ pub(crate) enum Where {
 }
 
 impl Where {
-    /// All of them, as the help lists them.
+    /// All places, in the order of the help.
     pub(crate) const ALL: [Self; 7] = [
         Self::Page,
         Self::Board,
@@ -58,25 +57,25 @@ impl Where {
     }
 }
 
-/// Keys, and what they do.
+/// Keys and their meaning.
 pub(crate) struct Shortcut {
-    /// Where.
+    /// The place where they work.
     pub(crate) place: Where,
-    /// The keys, as the help shows them; each of them does it.
+    /// The keys, as the help shows them; each of them works.
     pub(crate) keys: &'static [&'static str],
-    /// What.
+    /// The meaning, in words.
     pub(crate) meaning: &'static str,
-    /// How; nothing if the control that has the focus does it by itself.
+    /// The message; none if the control that has the focus handles the key itself.
     does: Option<fn() -> Msg>,
 }
 
 impl Shortcut {
-    /// Whether it can be done from anywhere, so that the command palette offers it.
+    /// Whether the shortcut works everywhere, so that the command palette offers it.
     pub(crate) const fn is_command(&self) -> bool {
         matches!(self.place, Where::Page) && self.does.is_some()
     }
 
-    /// How it is done.
+    /// The function that makes the message, if there is one.
     pub(crate) const fn does(&self) -> Option<fn() -> Msg> {
         self.does
     }
@@ -113,7 +112,7 @@ const fn there(place: Where, keys: &'static [&'static str], meaning: &'static st
 /// The key of the command palette, which works in a field, too.
 const PALETTE: &str = "Ctrl Shift P";
 
-/// All keys.
+/// All shortcuts.
 pub(crate) const SHORTCUTS: &[Shortcut] = &[
     page(&["Space"], "Play or pause", || Msg::TogglePlay),
     page(&["N", "→"], "Step to the next event", || Msg::Step),
@@ -207,7 +206,7 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
     there(Where::Dialog, &["Esc"], "Close it, as the browser’s Back does"),
 ];
 
-/// What a key asks for, and keeps the browser from doing something else with it.
+/// The message of a pressed key, if it has one; the browser then does nothing else with the key.
 pub(super) fn pressed(event: &KeyboardEvent) -> Option<Msg> {
     if browser::dialog_is_open() || event.alt_key() || event.default_prevented() {
         return None;
@@ -215,9 +214,9 @@ pub(super) fn pressed(event: &KeyboardEvent) -> Option<Msg> {
     let control = event.ctrl_key() || event.meta_key();
     let name = name(&event.key(), event.shift_key(), control);
     let place = Place::now();
-    // A list that is open takes the key itself.
+    // An open list handles the key itself.
     let leaves = name == "Esc" && (place == Place::Inspector || browser::list_has_the_focus());
-    // All commands are a key away from everywhere, also from a field.
+    // The command palette opens from everywhere, also from a field.
     let anywhere = name == PALETTE;
     let taken = browser::is_typing()
         || !control && browser::list_has_the_focus()
@@ -238,7 +237,7 @@ pub(super) fn pressed(event: &KeyboardEvent) -> Option<Msg> {
     Some(msg())
 }
 
-/// An edit that nothing is waiting for: what is refused is told at the edge of the page.
+/// An edit that no form waits for: a refusal is shown at the edge of the page.
 fn edit(command: Command) -> Msg {
     Msg::Edit(vec![command], Callback::noop())
 }

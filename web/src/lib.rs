@@ -1,10 +1,10 @@
 //! The Taintlab playground: a page that shows a cluster, lets the user change it, and plays what
 //! Kubernetes would evict, when, and why.
 //!
-//! It holds no rule of Kubernetes: what happens comes from `taintlab-core`, what files mean from
-//! `taintlab-manifest`. The session is behind plain requests and updates, in a worker if the
-//! browser lets the page have one; one component, `App`, shows what it tells. Components send
-//! messages to it.
+//! The page holds no rule of Kubernetes: `taintlab-core` says what happens, `taintlab-manifest`
+//! what files mean. The session is behind plain requests and updates, in a worker if the browser
+//! lets the page have one. One component, `App`, shows its state; other components send messages to
+//! `App`.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -50,7 +50,7 @@ pub fn run() {
     // A bug must not leave a blank page, nor take the user's work with it.
     std::panic::set_hook(Box::new(|info| browser::show_crash(&info.to_string())));
     wasm_bindgen_futures::spawn_local(async {
-        // What is stored is read first, so that nothing else is painted before.
+        // Stored work is read first, so that nothing else is painted before.
         let initial = Rc::new(Cell::new(Some(Box::new(app::begin(tab::Tab::open()).await))));
         yew::Renderer::<app::App>::with_props(app::AppProps { initial }).render();
     });

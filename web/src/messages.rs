@@ -1,4 +1,4 @@
-//! What can happen to the application.
+//! The messages of the application.
 
 use std::rc::Rc;
 
@@ -28,23 +28,23 @@ use crate::view_models::report::ReportMsg;
 use crate::view_models::runs::{BranchMsg, CompareWith, Until};
 use crate::view_models::selection::Selection;
 
-/// What is to be imported.
+/// The source of an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// A text, and its name.
+    /// A text and its name.
     Text(Rc<str>, Rc<str>),
-    /// Files too long to be shown, which the session reads by itself; their names, and how many
-    /// bytes they have.
+    /// Files too long to be shown, which the session reads by itself; their names, and their length
+    /// in bytes.
     Files(Rc<Vec<web_sys::File>>, Rc<str>, usize),
 }
 
 impl Source {
-    /// Nothing yet.
+    /// An empty text.
     pub(crate) fn empty() -> Self {
         Self::Text("".into(), "".into())
     }
 
-    /// Tells one from another: a number.
+    /// A number that tells one source from another.
     pub(crate) fn key(&self) -> usize {
         match self {
             Self::Text(text, _) => text.as_ptr().addr(),
@@ -53,192 +53,193 @@ impl Source {
     }
 }
 
-/// How components say what the user wants. There is one for the whole page, so that comparing it
+/// The callback by which components send messages. The whole page shares one, so that comparing it
 /// is comparing a pointer.
 pub(crate) type Dispatch = Callback<Msg>;
 
-/// What the user wants, or what happened.
+/// A command of the user, or an event.
 pub(crate) enum Msg {
     /// A frame is painted, at this time of the page.
     Frame(f64),
-    /// Commands, together, now; what is refused is told to the callback.
+    /// Run commands together, now; the callback gets a refusal.
     Edit(Vec<Command>, Callback<String>),
-    /// The same, from a dialog, which closes if they are not refused.
+    /// Run commands from a dialog, which closes unless they are refused.
     EditAndClose(Vec<Command>, Callback<String>),
-    /// Take the last edit back.
+    /// Undo the last edit.
     Undo,
-    /// Do it again.
+    /// Redo the edit that was undone last.
     Redo,
     /// Play or pause.
     TogglePlay,
-    /// Let time pass so fast.
+    /// Set the speed of time.
     SetSpeed(Speed),
-    /// Let time pass faster.
+    /// Speed time up.
     Faster,
-    /// Let time pass slower.
+    /// Slow time down.
     Slower,
-    /// Go to what happens next.
+    /// Go to the next event.
     Step,
-    /// Back to what happened before.
+    /// Go back to the previous event.
     StepBack,
-    /// Go on until nothing more happens.
+    /// Run until nothing more happens.
     RunToEnd,
     /// Move the clock.
     Seek(Timestamp),
-    /// Move the clock, and select what is spoken of there, if anything.
+    /// Move the clock, and select an object if one is given.
     GoTo(Timestamp, Option<Selection>),
     /// Select something, or nothing.
     Select(Option<Selection>),
     /// Open a dialog.
     Open(Dialog),
-    /// Close it.
+    /// Close the dialog.
     CloseDialog,
-    /// Put a scenario in place of everything.
+    /// Replace everything with a scenario.
     Load(Box<Scenario>),
-    /// Read what is to be imported; whether everything is kept.
+    /// Read a source; `true` keeps everything in it.
     Read(Source, bool, Callback<Rc<ReadView>>),
-    /// Read it again, the other way.
+    /// Read the last source again; `true` keeps everything in it.
     ReadAgain(bool, Callback<Rc<ReadView>>),
-    /// Load what was read: a scenario; or objects in place of the cluster, on the release that
-    /// their nodes report (`true`), or on the present one.
+    /// Load the text that was read: a scenario, or objects in place of the cluster. `true` takes
+    /// the release that their nodes report, `false` the present one.
     Replace(bool),
-    /// What adding what was read to the cluster would do.
+    /// Say what adding the objects that were read to the cluster would do.
     Plan(Callback<Rc<ReadView>>),
-    /// Add what was read to the cluster, as far as it fits.
+    /// Add the objects that were read to the cluster, as far as they fit.
     Add,
-    /// Some of the objects that were read.
+    /// List some of the objects that were read.
     List(Listing, Callback<Rc<Listed>>),
-    /// A line of what was read, with its neighbours.
+    /// Show a line of the text that was read, with its neighbours.
     Excerpt(u32, Callback<Vec<(u32, String)>>),
-    /// Hand out the work.
+    /// Export the work.
     Export(ExportKind, ExportTarget),
     /// Offer a picture as a file.
     Picture(Pictured, Picture),
-    /// Run the same on another Kubernetes.
+    /// Run the timeline on another Kubernetes.
     ChangeStart(StartChange),
-    /// The same, from the settings, which close unless it is refused.
+    /// Run the timeline on another Kubernetes; the settings close unless that is refused.
     ChangeSettings(StartChange),
-    /// Later runs are to be compared with this one.
+    /// Compare later runs with this one.
     SetBaseline,
     /// Select something, close the dialog that showed it, and go into the inspector.
     Show(Selection),
-    /// Something got the focus.
+    /// An element got the focus.
     Focused(web_sys::Element),
     /// Move the focus on the board.
     Move(Step),
-    /// Leave what has the focus for the board; from there, or from nowhere, close the inspector.
+    /// Move the focus to the board; from there, or from nowhere, close the inspector.
     Escape,
     /// Move the focus to the board.
     ToBoard,
     /// The browser went back or forth in its history.
     WentBack,
-    /// Put a text on the clipboard.
+    /// Copy a text to the clipboard.
     Copy(Rc<str>),
     /// Run a line of kubectl.
     Kubectl(String),
-    /// Something about the pane below the board.
+    /// A message to the pane below the board.
     Pane(PaneMsg),
-    /// What could stand at the cursor, a byte index into the line.
+    /// Complete the line at the cursor, a byte index.
     Complete(String, usize, Callback<Vec<Completion>>),
-    /// Change the colours.
+    /// Switch to the next theme.
     NextTheme,
-    /// Show so much of each node.
+    /// Set how much of each node is shown.
     SetDensity(Density),
-    /// Show more or less of each node.
+    /// Switch to the next density of the board.
     NextDensity,
     /// Fold nodes on which nothing happens, or show them.
     ToggleFine,
-    /// Give an element of the page the focus.
+    /// Focus an element of the page.
     Focus(TestId),
     /// Select the next node or pod with this in its name.
     Find(String),
-    /// Say something.
+    /// Show a message to the user.
     Notice(Notice),
-    /// Take a message away.
+    /// Remove the message of this number.
     Dismiss(u32),
     /// Files are dragged over the page, or no longer.
     Dropping(bool),
-    /// Files were given.
+    /// The user gave files.
     Files(Vec<web_sys::File>),
     /// Offer a text as a file of that name.
     Download(String, Rc<str>),
-    /// Something about the lanes.
+    /// A message to the lanes.
     Lanes(LanesMsg),
-    /// What is seen of the log.
+    /// Set the part of the log that is seen.
     Log(LogWanted),
-    /// Rows of a category are shown in the log, or no longer.
+    /// Show rows of a category in the log, or hide them.
     ToggleLog(Category),
-    /// The log shows only what is about the selection, or everything.
+    /// Show only rows about the selection in the log, or all.
     ToggleLogSelected,
-    /// The session tells something, or its worker broke down.
+    /// The session sent an update, or its worker broke down.
     Told(Box<Told>),
-    /// Stop what takes long.
+    /// Stop the long work.
     Cancel,
-    /// What was to be stopped had time for it: requests up to this one.
+    /// Cancelled requests up to this one had time to stop.
     StillBusy(u32),
-    /// The answer to this request has taken long.
+    /// The reply to this request takes long.
     Slow(u32),
-    /// The beginning of a condition: what it could become.
+    /// Complete the beginning of a condition.
     Offers(String, Callback<Vec<String>>),
-    /// Go to what happens next to what is selected, or to what happened before.
+    /// Go to the next event of the selection (`true`), or back to the previous one.
     StepAbout(bool),
-    /// Kinds of rows are marked and stepped to, or no longer.
+    /// Mark a kind of rows and step to it, or no longer.
     ToggleKind(MarkKind),
-    /// Run until a condition, back to it, or stop there; what is wrong with it is told back.
+    /// Run until a condition, back to it, or stop there; the callback gets an error.
     Until(Until, Callback<String>),
-    /// Something about branches.
+    /// A message about branches.
     Branch(BranchMsg),
-    /// Compare two runs; what is wrong is told back.
+    /// Compare two runs; the callback gets an error.
     Compare(CompareWith, Callback<String>),
     /// Store the work.
     Save,
-    /// The work was stored, or not.
+    /// The work was stored, or it was not.
     Written(Box<WriteResult>),
-    /// The page is left: store what is not stored yet.
+    /// The page is left: store work that is not stored yet.
     Leave,
-    /// The page is there again as it was left.
+    /// The page is back, as it was left.
     Return,
-    /// Go on with a session that is kept.
+    /// Continue a stored session.
     OpenSession(Box<Kept>),
-    /// Read the session of this id and go on with it.
+    /// Read the session with this id, and continue it.
     ContinueSession(Rc<str>),
-    /// Show the sessions that are kept.
+    /// Show the stored sessions.
     Sessions,
-    /// The link of so many is made: write it into the address.
+    /// The link asked for at this turn is made: write it into the address.
     Address(u32, String),
     /// A link was read, or is broken.
     LinkRead(Result<Box<Staged>, String>),
-    /// What of an embed was to be packed is.
+    /// The text of an embed is packed.
     EmbedPacked(String, Callback<Result<Rc<EmbedMade>, String>>),
-    /// Keep aside what is in a link.
+    /// Make a session and keep it aside.
     Stage(Origin),
     /// Open the link that was offered.
     TakeLink,
-    /// Make a link, without names if so wanted.
+    /// Make a link, without names if `true`.
     MakeLink(bool, Callback<Rc<LinkMade>>),
     /// Make an embed.
     MakeEmbed(Callback<Result<Rc<EmbedMade>, String>>),
-    /// Hand out a file in place of a link, without names if so wanted.
+    /// Offer a file in place of a link, without names if `true`.
     DownloadShared(bool),
-    /// Do what a row of the command palette says.
+    /// Run a row of the command palette.
     Run(Rc<dyn Fn() -> Self>),
     /// Set the bookmarks.
     SetBookmarks(Vec<Bookmark>),
     /// Tell the story from the bookmark of this number on, or end it.
     Tell(Option<usize>),
-    /// The bookmark after the one that is told.
+    /// Go to the next bookmark of the story.
     NextBookmark,
-    /// The bookmark before it.
+    /// Go to the previous bookmark of the story.
     PreviousBookmark,
-    /// Pods with this in their names are wanted there, by their keys.
+    /// Find pods with this in their names; the callback gets their keys.
     PodsNamed(String, Callback<Vec<String>>),
-    /// Tell why an eviction comes later than the toleration says, in the present release.
+    /// Tell the story of an eviction that comes later than the toleration says, in the present
+    /// release.
     LateEviction,
     /// Open an example.
     OpenExample(&'static str),
-    /// The lanes of an example, SVG, are wanted there.
+    /// Make the lanes of an example; the callback gets them as SVG.
     Preview(&'static str, Callback<Result<Rc<str>, String>>),
-    /// Do something with resilience reports.
+    /// A message about resilience reports.
     Report(ReportMsg),
     /// The worker of this number, for the report of that number, answered or broke down.
     ReportAnswer(u32, usize, Box<Result<Answer, String>>),
@@ -249,18 +250,18 @@ pub(crate) enum Msg {
 pub(crate) struct LinkMade {
     /// The link.
     pub(crate) link: String,
-    /// What is in it, in words.
+    /// The contents of the link, in words.
     pub(crate) contents: Vec<String>,
-    /// Why there is none.
+    /// The reason why there is none.
     pub(crate) why_not: Option<String>,
 }
 
-/// How something is handed out.
+/// The target of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExportTarget {
-    /// As a file.
+    /// A file.
     Download,
-    /// On the clipboard.
+    /// The clipboard.
     Copy,
 }
 
@@ -271,19 +272,19 @@ pub(crate) enum Dialog {
     Import(Source),
     /// Export.
     Export,
-    /// The sessions that are kept; this tab works on the one of this id.
+    /// The stored sessions; this tab works on the one with this id.
     Sessions(Rc<str>),
     /// Keyboard shortcuts and first steps.
     Help,
     /// The scenarios that come with the page.
     Scenarios,
-    /// What the release rests on.
+    /// The basis of what is known about the release.
     Release,
     /// Flags of the controllers.
     Settings,
     /// Warnings: all, or those about one object.
     Warnings(Option<Selection>),
-    /// Run until a condition is met, back to it, or stop there; with this line to begin with.
+    /// Run until a condition is met, back to it, or stop there; the field begins with this line.
     Until(Rc<str>),
     /// The branches.
     Branches,
@@ -291,7 +292,7 @@ pub(crate) enum Dialog {
     Compare,
     /// The link of what is shown.
     Share,
-    /// Whether to open a link that holds this.
+    /// The offer to open a link with these contents.
     Link(Rc<Vec<String>>),
     /// The bookmarks.
     Bookmarks,
@@ -305,7 +306,7 @@ pub(crate) enum Dialog {
     CreatePod(Rc<str>),
 }
 
-/// A callback for events that may mean something, or not.
+/// A callback for events that may mean a message.
 pub(crate) fn maybe<E: 'static>(
     dispatch: &Dispatch,
     meaning: impl Fn(E) -> Option<Msg> + 'static,
@@ -318,7 +319,7 @@ pub(crate) fn maybe<E: 'static>(
     })
 }
 
-/// Says what was refused at the edge of the page, for edits that no form waits for.
+/// A callback that shows a refusal at the edge of the page, for edits that no form waits for.
 pub(crate) fn refused(dispatch: &Dispatch) -> Callback<String> {
     dispatch.reform(|error: String| Msg::Notice(Notice::error(error)))
 }

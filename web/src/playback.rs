@@ -1,30 +1,30 @@
-//! Wall-clock time becomes targets of simulated time; nothing here decides what happens.
+//! Wall-clock time, turned into targets of simulated time; nothing here decides what happens.
 
 use std::time::Duration;
 
 use taintlab_core::time::Timestamp;
 
-/// How fast simulated time passes, in simulated seconds per second.
+/// Speeds of simulated time, in simulated seconds per second.
 pub(crate) const SPEEDS: [u32; 8] = [1, 2, 5, 10, 30, 60, 300, 1000];
-/// At most this much wall-clock time counts between two frames: a page that was hidden for an hour
-/// does not jump. A frame of a large cluster may well take half of it.
+/// The most wall-clock time that counts between two frames: a page that was hidden for an hour does
+/// not jump. A frame of a large cluster may well take half of it.
 const MAX_FRAME: Duration = Duration::from_millis(1_000);
-/// How fast simulated time passes.
+/// A speed of simulated time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Speed {
-    /// So many simulated seconds per second.
+    /// Simulated seconds per second.
     Times(u32),
-    /// As fast as it can be computed.
+    /// The fastest speed that can be computed.
     Max,
 }
 
 impl Speed {
-    /// All of them, slowest first.
+    /// All speeds, slowest first.
     pub(crate) fn all() -> impl DoubleEndedIterator<Item = Self> {
         SPEEDS.into_iter().map(Self::Times).chain([Self::Max])
     }
 
-    /// As in the list of speeds.
+    /// The label in the list of speeds.
     pub(crate) fn label(self) -> String {
         match self {
             Self::Times(times) => format!("{times}×"),
@@ -37,13 +37,13 @@ impl Speed {
         Self::all().find(|speed| speed.label() == label)
     }
 
-    /// The next one that is faster.
+    /// The next faster speed; the fastest one stays.
     pub(crate) fn faster(self) -> Self {
         let mut all = Self::all().skip_while(|speed| *speed != self);
         all.nth(1).unwrap_or(self)
     }
 
-    /// The next one that is slower.
+    /// The next slower speed; the slowest one stays.
     pub(crate) fn slower(self) -> Self {
         let mut all = Self::all().rev().skip_while(|speed| *speed != self);
         all.nth(1).unwrap_or(self)
@@ -58,15 +58,15 @@ impl Speed {
     }
 }
 
-/// Plays simulated time.
+/// The playing of simulated time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Playback {
-    /// How fast.
+    /// The speed.
     pub(crate) speed: Speed,
-    /// When the last frame was, in milliseconds of the page; `None` while paused and before the
+    /// The time of the last frame, in milliseconds of the page; `None` while paused and before the
     /// first frame.
     last_frame: Option<f64>,
-    /// Where the clock should have been after the last frame: it is not if that took too long.
+    /// The target of the last frame: the clock is behind it if that frame took too long.
     owed: Option<Timestamp>,
     playing: bool,
 }
@@ -90,8 +90,8 @@ impl Playback {
         self.owed = None;
     }
 
-    /// A frame is painted at `frame` milliseconds: where should the clock be, if it is now at
-    /// `now`? [`Timestamp::MAX`] is as far as there is time for.
+    /// The target of the clock, which shows `now`, for a frame that is painted at `frame`
+    /// milliseconds. [`Timestamp::MAX`] means as far as there is time for.
     pub(crate) fn frame(&mut self, frame: f64, now: Timestamp) -> Option<Timestamp> {
         if !self.playing {
             return None;
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_frame_had_no_time_for_is_made_up_for() {
+    fn time_that_a_frame_missed_is_made_up_for() {
         let mut playback = Playback::default();
         playback.set_playing(true);
         let second = Timestamp::from_secs;
@@ -141,7 +141,7 @@ mod tests {
         // The simulation came no further than half a second.
         let halfway = Timestamp::from_millis(500);
         assert_eq!(playback.frame(200.0, halfway), Some(second(2)));
-        // It never comes further: then the debt does not grow forever.
+        // The simulation never gets any further: then the debt does not grow forever.
         for frame in 3..100 {
             let to = playback.frame(f64::from(frame) * 100.0, halfway).unwrap();
             assert!(to <= Timestamp::from_millis(10_500), "{to}");

@@ -1,6 +1,8 @@
-//! Pods move: what takes the place of a pod flies from there to its own place.
+//! The animation of pods: a pod that takes the place of another one flies from there to its own
+//! place.
 //!
-//! Only for the eye: it begins after the page was painted, and nothing waits for it.
+//! The flights are only for the eye: they begin after the page was painted, and nothing waits for
+//! them.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -15,18 +17,18 @@ use web_sys::Element;
 use crate::browser;
 use crate::view_models::board::{Board, PodView};
 
-/// More at once are a crowd, in which nobody sees anything.
+/// Flights at the same time at most: more are a crowd in which nobody sees anything.
 const MOST: usize = 24;
-/// How long a flight takes, in milliseconds.
+/// The duration of a flight, in milliseconds.
 const DURATION: f64 = 450.0;
 
-/// Where pods come from that will be somewhere else when the page is painted.
+/// Places from which pods fly when the page is painted.
 #[derive(Default)]
 pub(crate) struct PodAnimation(Vec<(PodKey, f64, f64)>);
 
 impl PodAnimation {
-    /// Notes where they come from, before the page is painted: a pod that got a node from where it
-    /// waited, a new pod from the place of one with the same owner that goes.
+    /// Records these places before the page is painted: for a pod that got a node, where it waited;
+    /// for a new pod, the place of one with the same owner that leaves.
     pub(crate) fn record(&mut self, old: &Board, new: &Board) {
         if browser::wants_less_motion() {
             return;
@@ -51,7 +53,7 @@ impl PodAnimation {
         }
     }
 
-    /// The page was painted: lets them fly.
+    /// Lets the pods fly, now that the page is painted.
     pub(crate) fn play(&mut self) {
         for (key, left, top) in std::mem::take(&mut self.0) {
             let Some(element) = pod_element(&key) else { continue };

@@ -1,5 +1,6 @@
-//! What the page asks of the session, and what the session tells the page: plain values, which go
-//! to a worker and back as bytes, and to a session on the page's own thread as they are.
+//! The requests of the page to the session, and the updates of the session to the page: plain
+//! values, which go to and from a worker as bytes, and to a session on the page's own thread as
+//! they are.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -39,144 +40,145 @@ use crate::view_models::timeline::TimelineView;
 use crate::view_models::warning_marks::WarningMarks;
 use crate::view_models::workloads::WorkloadsModel;
 
-/// What is asked of the session.
+/// A request to the session. Its reply is [`Reply::Done`], unless another one is named.
 #[derive(Clone, Debug)]
 pub(crate) enum Request {
-    /// Make a session and keep it aside. Told: [`Reply::Staged`].
+    /// Make a session and keep it aside. Reply: [`Reply::Staged`].
     Stage(Origin),
-    /// The session that was kept aside takes the place of the present one.
+    /// Replace the present session with the one that was kept aside.
     Take,
-    /// What was known, besides the work, of a session that broke down.
+    /// Restore the state, besides the work, of a session that broke down.
     Resume(Box<Resumed>),
-    /// The work of so many may be asked for again.
+    /// Remember the present work under this number, for a visit.
     LeaveVisit(u32),
-    /// Go back to it; whether it is of the present session.
+    /// Go back to the work of this number; `true` if it belongs to the present session.
     Visit(u32, bool),
-    /// The commands, together, now. Told: [`Reply::Edited`].
+    /// Run commands together, now. Reply: [`Reply::Edited`].
     Edit(Vec<Command>),
-    /// Take the last edit back.
+    /// Undo the last edit.
     Undo,
-    /// Do it again.
+    /// Redo the edit that was undone last.
     Redo,
-    /// Time passes, or stands still.
+    /// Let time pass, or stop it.
     Playing(bool),
-    /// Let time pass until then, as far as there is time for. Told: [`Reply::Played`].
+    /// Let time pass to this moment, as far as there is time for. Reply: [`Reply::Played`].
     Play(Timestamp),
-    /// Go to what happens next.
+    /// Go to the next event.
     Step,
-    /// Back to what happened before.
+    /// Go back to the previous event.
     StepBack,
-    /// Go on until nothing more happens.
+    /// Run until nothing more happens.
     RunToEnd,
     /// Move the clock.
     Seek(Timestamp),
-    /// To what happens next to what is selected, or to what happened before.
+    /// Go to the next event of the selection (`true`), or back to the previous one.
     StepAbout(bool),
-    /// The clock shows its own moment again.
+    /// Show the moment of the clock again.
     EndPeek,
     /// Select something, or nothing.
     Select(Option<Selection>),
     /// Select the next node or pod with this in its name.
     Find(String),
-    /// So much of each node is drawn.
+    /// Set how much of each node is drawn.
     Draw(Density),
-    /// What is seen of the log.
+    /// Set the part of the log that is seen.
     Log(LogWanted),
-    /// Something about the lanes; whether the inspector lies over them.
+    /// A message to the lanes; `true` if the inspector lies over them.
     Lanes(LanesMsg, bool),
-    /// The warnings are looked at, all or those about one object, or no longer.
+    /// Show warnings, all or those about one object, or none any more.
     Warnings(Option<Option<Selection>>),
-    /// The nodes that a group of the autoscaler may be like. Told: [`Reply::Nodes`].
+    /// List the nodes that a group of the autoscaler may be like. Reply: [`Reply::Nodes`].
     Nodes,
-    /// Kinds of rows are marked and stepped to, or no longer.
+    /// Mark a kind of rows and step to it, or no longer.
     ToggleKind(MarkKind),
-    /// Put a scenario in place of everything.
+    /// Replace everything with a scenario.
     Load(Box<Scenario>),
-    /// What the examples are about. Told: [`Reply::Catalogue`].
+    /// List the metadata of the examples. Reply: [`Reply::Catalogue`].
     Catalogue,
-    /// The lanes of an example. Told: [`Reply::Text`], SVG.
+    /// Draw the lanes of an example. Reply: [`Reply::Text`], SVG.
     Preview(String),
-    /// Put an example in place of everything.
+    /// Replace everything with an example.
     OpenExample(String),
-    /// The example of an eviction that comes later than the toleration says, in the present
-    /// release: tell its story.
+    /// Tell the story of an example of an eviction that comes later than the toleration says, in
+    /// the present release.
     LateEviction,
-    /// Read a text of that name; whether everything is kept. Told: [`Reply::Read`].
+    /// Read a text of that name; `true` keeps everything in it. Reply: [`Reply::Read`].
     Read(String, String, bool),
-    /// Read it again, the other way.
+    /// Read the last text again; `true` keeps everything in it. Reply: [`Reply::Read`].
     ReadAgain(bool),
-    /// Load what was read: a scenario; or objects in place of the cluster, on the release that its
-    /// nodes report (`true`), or on the present one.
+    /// Load the text that was read: a scenario, or objects in place of the cluster. `true` takes
+    /// the release that their nodes report, `false` the present one.
     Replace(bool),
-    /// What adding what was read would do. Told: [`Reply::Read`].
+    /// Say what adding the objects that were read would do. Reply: [`Reply::Read`].
     Plan,
-    /// Add it, as far as it fits.
+    /// Add the objects that were read, as far as they fit.
     Add,
-    /// Some of the objects that were read, or are to be added. Told: [`Reply::Listed`].
+    /// List some of the objects that were read, or are to be added. Reply: [`Reply::Listed`].
     List(Listing),
-    /// A line of what was read with its neighbours. Told: [`Reply::Lines`].
+    /// Show a line of the text that was read, with its neighbours. Reply: [`Reply::Lines`].
     Excerpt(u32),
-    /// A text to hand out. Told: [`Reply::Text`].
+    /// Export a text. Reply: [`Reply::Text`].
     Export(ExportKind),
-    /// A picture of something. Told: [`Effect::Picture`].
+    /// Draw a picture. Effect: [`Effect::Picture`].
     Picture(Pictured, Picture),
-    /// A scenario file, without names if so wanted. Told: [`Reply::Text`].
+    /// Write a scenario file, without names if `true`. Reply: [`Reply::Text`].
     ExportShared(bool),
-    /// Run the same on another Kubernetes. Told: [`Reply::Edited`].
+    /// Run the timeline on another Kubernetes. Reply: [`Reply::Edited`].
     ChangeStart(StartChange),
-    /// Later runs are to be compared with this one.
+    /// Compare later runs with this one.
     SetBaseline,
     /// Run a line of kubectl.
     Kubectl(String),
-    /// The pods with this in their names, some of them. Told: [`Reply::Offers`].
+    /// List some pods with this in their names. Reply: [`Reply::Offers`].
     PodsNamed(String),
-    /// What could stand at a byte of a line. Told: [`Reply::Completions`].
+    /// Complete a line at a byte index. Reply: [`Reply::Completions`].
     Complete(String, usize),
-    /// What the beginning of a condition could become. Told: [`Reply::Offers`].
+    /// Complete the beginning of a condition. Reply: [`Reply::Offers`].
     Offers(String),
-    /// Run until a condition, back to it, or stop there. Told: [`Reply::Edited`].
+    /// Run until a condition, back to it, or stop there. Reply: [`Reply::Edited`].
     Until(Until),
-    /// Something about branches.
+    /// A message about branches.
     Branch(BranchMsg),
-    /// Compare two runs. Told: [`Reply::Edited`].
+    /// Compare two runs. Reply: [`Reply::Edited`].
     Compare(CompareWith),
     /// Set the bookmarks.
     SetBookmarks(Vec<Bookmark>),
     /// Tell the story from the bookmark of this number on, or end it.
     Tell(Option<usize>),
-    /// The bookmark after the one that is told (`true`), or before it.
+    /// Go to the next bookmark of the story (`true`), or back to the previous one.
     TellNext(bool),
-    /// The link of what is shown, without names if so wanted. Told: [`Reply::Link`].
+    /// Make a link of what is shown, without names if `true`. Reply: [`Reply::Link`].
     Link(bool),
-    /// An embed, for the playground at this address. Told: [`Reply::Text`], what is to be packed.
+    /// Make an embed, for the playground at this address. Reply: [`Reply::Text`], to be packed.
     Embed(String),
-    /// Its forms, with that packed. Told: [`Reply::Embed`].
+    /// Make the forms of that embed, with its packed text. Reply: [`Reply::Embed`].
     EmbedForms(String),
-    /// What a reporter is asked first. Told: [`Reply::Text`].
+    /// Make the first request to a reporter. Reply: [`Reply::Text`].
     Report(ReportOptions),
     /// Begin a branch with a run of a report.
     OpenRun(Box<OpenedRun>),
-    /// Stop what takes long.
+    /// Stop the long work.
     Cancel,
 }
 
-/// What a session is made of.
+/// The origin of a session.
 #[derive(Clone, Debug)]
 pub(crate) enum Origin {
     /// The sample cluster.
     Sample,
-    /// A session that was kept: its edits, and where it began, if that is a text of its own.
+    /// A stored session: its edits, and its initial state if that is a text of its own.
     Saved(Rc<str>, StartText),
-    /// A link, and what is packed in it.
+    /// A link, and the text of its packed part.
     Link(Rc<str>, Rc<str>),
 }
 
-/// Where a session begins, as text. A long one is in no memory of the page: the browser has it.
+/// The initial state of a session, as text. A long one is in no memory of the page: the browser has
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StartText {
     /// A text.
     Text(Rc<str>),
-    /// A long one, of so many bytes.
+    /// A long text, with its length in bytes.
     Long(Blob, usize),
 }
 
@@ -187,7 +189,7 @@ impl Default for StartText {
 }
 
 impl StartText {
-    /// How many bytes it has.
+    /// The length in bytes.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Text(text) => text.len(),
@@ -196,48 +198,48 @@ impl StartText {
     }
 }
 
-/// What the page knew, besides the work, of a session that broke down.
+/// The state of a session that broke down, as the page knew it, besides the work.
 #[derive(Clone, Debug)]
 pub(crate) struct Resumed {
     /// The entries of the console.
     pub(crate) console: Vec<Rc<Entry>>,
-    /// Up to which of them they are about something that is no longer there.
+    /// Entries up to this one are about something that no longer exists.
     pub(crate) forgotten: usize,
-    /// Where time stops.
+    /// The conditions at which time stops.
     pub(crate) breakpoints: Vec<String>,
     /// Kinds of rows that are hidden.
     pub(crate) hidden: Vec<MarkKind>,
-    /// Which lanes are wanted.
+    /// The lanes that are wanted.
     pub(crate) lanes: Wanted,
 }
 
 /// A run of a report.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenedRun {
-    /// What the branch is called.
+    /// The name of the branch.
     pub(crate) name: String,
     /// Its scenario, with bookmarks.
     pub(crate) scenario: Scenario,
-    /// Where to go.
+    /// The moment to go to.
     pub(crate) at: Timestamp,
-    /// What to select.
+    /// The selection there.
     pub(crate) select: Option<Selection>,
 }
 
-/// What is told of a request.
+/// The reply to a request.
 #[derive(Clone, Debug)]
 pub(crate) enum Reply {
-    /// That it is done.
+    /// The request is done.
     Done,
-    /// What was made and is kept aside, or why it is not.
+    /// The session that was made and is kept aside, or why it is not.
     Staged(Result<Box<Staged>, String>),
-    /// That it is done, or why not.
+    /// The request is done, or why it is not.
     Edited(Result<(), String>),
-    /// How far time has passed.
+    /// The progress of time.
     Played(Played),
     /// Nodes.
     Nodes(Vec<Node>),
-    /// What was read.
+    /// The text that was read.
     Read(Box<ReadView>),
     /// Objects.
     Listed(Box<Listed>),
@@ -249,7 +251,7 @@ pub(crate) enum Reply {
     Completions(Vec<Completion>),
     /// Lines.
     Offers(Vec<String>),
-    /// What each example is about, in the order in which they are listed.
+    /// The metadata of each example, in the order in which they are listed.
     Catalogue(Vec<ScenarioMetadata>),
     /// A link that is still to be packed.
     Link(Result<Draft, String>),
@@ -260,71 +262,72 @@ pub(crate) enum Reply {
 /// A session that was kept aside.
 #[derive(Clone, Debug)]
 pub(crate) struct Staged {
-    /// What a link of it would hold, in words.
+    /// The contents of its link, in words.
     pub(crate) contents: Vec<String>,
-    /// Whether what happens is not what happened where the link was made.
+    /// Whether the events differ from those where the link was made.
     pub(crate) differs: bool,
-    /// What was taken out, since it should not have been stored; empty if nothing was.
+    /// A description of the data that was taken out, as it should not have been stored; empty if
+    /// there was none.
     pub(crate) dropped: String,
-    /// What it is about.
+    /// The title.
     pub(crate) title: String,
-    /// What the clock shows.
+    /// The time of the clock.
     pub(crate) now: Timestamp,
-    /// What is selected.
+    /// The selection.
     pub(crate) selection: Option<Selection>,
-    /// The work, as it is kept, and where it began.
+    /// The work as it is stored, and its initial state if that is to be stored anew.
     pub(crate) work: (SavedWork, Option<StartText>),
 }
 
 /// An embed that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EmbedMade {
-    /// Its forms.
+    /// The forms.
     pub(crate) forms: Vec<Form>,
-    /// What it looks like, SVG; or why there is no picture.
+    /// The picture, as SVG; or why there is none.
     pub(crate) picture: Result<String, String>,
 }
 
-/// How far time has passed.
+/// The progress of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Played {
-    /// Something was due, and nothing is any more.
+    /// Whether the run is over: something was due, and nothing is any more.
     pub(crate) over: bool,
 }
 
-/// What the session tells the page.
+/// An update from the session to the page.
 #[derive(Debug, Default)]
 pub(crate) struct Update {
-    /// The request that this ends, and what is told of it.
+    /// The request that this ends, and its reply.
     pub(crate) done: Option<(u32, Reply)>,
-    /// What is to be done on the page, in this order.
+    /// The effects on the page, in this order.
     pub(crate) effects: Vec<Effect>,
-    /// What is shown now.
+    /// The changes of the view.
     pub(crate) changes: Changes,
 }
 
-/// What is to be done on the page.
+/// An effect on the page.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Effect {
-    /// Something is said at its edge.
+    /// A message appears at the edge of the page.
     Say(Notice),
-    /// Something is said to those who do not see it.
+    /// A text is announced to those who do not see the page.
     Announce(String),
     /// The dialog closes.
     CloseDialog,
-    /// Time no longer passes.
+    /// Time stops.
     Stop,
-    /// Something on the board may have changed: countdowns begin anew.
+    /// Countdowns begin anew: something on the board may have changed.
     Turn,
     /// Something on the board is brought into sight.
     Reveal(Selection),
     /// A file is offered: its name, and SVG, as it is or (`true`) as pixels.
     Picture(Pictured, String, bool),
-    /// How far something is that takes long.
+    /// The progress of long work.
     Progress(Progress),
 }
 
-/// What there is a picture of.
+/// The subject of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pictured {
     /// The lanes.
@@ -334,7 +337,7 @@ pub(crate) enum Pictured {
 }
 
 impl Pictured {
-    /// The name of its file, without what says of which kind it is.
+    /// The name of its file, without the extension.
     pub(crate) const fn file(self) -> &'static str {
         match self {
             Self::Lanes => "lanes",
@@ -343,17 +346,17 @@ impl Pictured {
     }
 }
 
-/// How far something is that takes long.
+/// The progress of long work.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Progress {
-    /// What is being done.
+    /// The work being done.
     pub(crate) what: String,
-    /// How much of it is done, from 0 to 1, if that is known.
+    /// The part that is done, from 0 to 1, if that is known.
     pub(crate) part: Option<f64>,
 }
 
 impl Progress {
-    /// Something is done to pods, one by one.
+    /// The progress of work on pods, one by one.
     pub(crate) fn of_pods(what: &str, done: usize, pods: usize) -> Self {
         if done == 0 {
             return Self { what: what.to_owned(), part: None };
@@ -365,22 +368,22 @@ impl Progress {
     }
 }
 
-/// What is shown otherwise than before.
+/// Changes of the view since the last update.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     /// The clock.
     pub(crate) clock: Option<ClockView>,
     /// The work.
     pub(crate) work: Option<Rc<WorkView>>,
-    /// What is selected, and where that is.
+    /// The selection, and its place.
     pub(crate) selected: Option<Selected>,
-    /// How much is drawn, and the board.
+    /// The level of detail, and the board.
     pub(crate) board: Option<(Detail, BoardPatch)>,
-    /// What there are warnings about.
+    /// The objects with warnings.
     pub(crate) marked: Option<Rc<WarningMarks>>,
-    /// The warnings that are looked at.
+    /// The warnings that are shown.
     pub(crate) warnings: Option<Rc<Vec<WarningView>>>,
-    /// What is selected, in depth.
+    /// The selection in depth.
     pub(crate) inspector: Option<Rc<InspectorModel>>,
     /// The timeline.
     pub(crate) timeline: Option<Rc<TimelineView>>,
@@ -390,46 +393,46 @@ pub(crate) struct Changes {
     pub(crate) log: Option<Rc<LogView>>,
     /// The lanes.
     pub(crate) lanes: Option<Rc<LanesView>>,
-    /// Entries of the console that are new, or print something else; up to which they are not what
-    /// was done last.
+    /// The number up to which entries of the console are no longer about the last edit, and the
+    /// entries that are new or print something else.
     pub(crate) console: Option<(usize, Vec<Rc<Entry>>)>,
-    /// Two runs that were compared; none if they are no longer those of the work.
+    /// The two runs that were compared; none once they are no longer those of the work.
     pub(crate) compared: Option<Option<Rc<Compared>>>,
-    /// The work as it is kept.
+    /// The work as it is stored.
     pub(crate) kept: Option<Rc<SavedWork>>,
-    /// Where it began.
+    /// The initial state.
     pub(crate) start: Option<StartText>,
-    /// The same, if it is too long for the page: pieces that the browser makes one text of.
+    /// An initial state that is too long for the page: pieces that the browser makes one text of.
     pub(crate) long_start: Vec<Vec<u8>>,
 }
 
-/// What the clock shows.
+/// The view of the clock.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ClockView {
     /// The simulated time.
     pub(crate) now: Timestamp,
-    /// Where the clock is, also while another moment is shown.
+    /// The moment of the clock, also while another one is shown.
     pub(crate) home: Timestamp,
-    /// How far it has been.
+    /// The latest moment that was reached.
     pub(crate) reached: Timestamp,
     /// Whether another moment is shown.
     pub(crate) peeks: bool,
     /// The wall-clock time of the scenario.
     pub(crate) wall_clock: String,
-    /// When something happens next, and what.
+    /// The time and the description of the next event.
     pub(crate) next: Option<(Timestamp, String)>,
-    /// What there is to say when nothing is due.
+    /// The words for when nothing is due.
     pub(crate) rest: Rest,
-    /// What just happened; none before anything was done.
+    /// The caption of the last event; none before anything was done.
     pub(crate) caption: Option<Caption>,
 }
 
-/// What there is to say when nothing is due.
+/// The words for when nothing is due.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Rest {
-    /// What could be done.
+    /// A hint at possible actions.
     Hint(String),
-    /// How it ended: `Ended at 6m10s`, what became of pods, and which pods those are.
+    /// The outcome: `Ended at 6m10s`, then the outcomes of pods, each with a selection of its pods.
     Ended(String, Vec<(String, Option<Selection>)>),
 }
 
@@ -439,32 +442,32 @@ impl Default for Rest {
     }
 }
 
-/// The work: where it begins, and what can be done with it.
+/// The work: its initial state, and the actions that are possible.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct WorkView {
-    /// Where it begins, without its objects.
+    /// The initial state, without its objects.
     pub(crate) start: Rc<Scenario>,
-    /// What it is about.
+    /// The title.
     pub(crate) title: String,
-    /// Which cluster it is about.
+    /// The identity of its cluster.
     pub(crate) cluster: Rc<ClusterIdentity>,
-    /// The labels by which its nodes are in pools, and how many pools there are.
+    /// The labels by which its nodes are in pools, each with its number of pools.
     pub(crate) pools: Vec<(String, usize)>,
-    /// Which Kubernetes runs.
+    /// The release of Kubernetes.
     pub(crate) release: KubernetesRelease,
     /// Whether kubelets and the node lifecycle controller run.
     pub(crate) node_lifecycle: bool,
     /// The flags of kube-controller-manager that were set.
     pub(crate) flags: BTreeMap<String, String>,
-    /// How long health passes take.
+    /// The durations of health passes.
     pub(crate) health_pass: HealthPassTime,
-    /// How the kubelets are set.
+    /// The settings of the kubelets.
     pub(crate) kubelets: KubeletSettings,
     /// The descheduler, if there is one.
     pub(crate) descheduler: Option<DeschedulerSettings>,
     /// The autoscaler, if there is one.
     pub(crate) autoscaler: Option<AutoscalerSettings>,
-    /// How the API server checks.
+    /// The validation options of the API server.
     pub(crate) options: ValidationOptions,
     /// Whether there is something to undo.
     pub(crate) can_undo: bool,
@@ -476,16 +479,16 @@ pub(crate) struct WorkView {
     pub(crate) branches: Vec<BranchView>,
     /// The conditions at which time stops.
     pub(crate) breakpoints: Vec<String>,
-    /// The bookmark that is told.
+    /// The number of the bookmark being told.
     pub(crate) story: Option<usize>,
-    /// Kinds of rows that are not marked on the timeline, nor stepped to.
+    /// Kinds of rows that are neither marked on the timeline nor stepped to.
     pub(crate) hidden: Vec<MarkKind>,
-    /// How many edits there are.
+    /// The number of edits.
     pub(crate) edits: usize,
 }
 
 impl WorkView {
-    /// Which work it is at this moment, for what outlives it.
+    /// The identity of the work at this moment, for results that outlive it.
     pub(crate) fn key(&self, now: Timestamp) -> WorkKey {
         WorkKey {
             cluster: self.cluster.clone(),
@@ -508,79 +511,79 @@ impl WorkView {
 pub(crate) struct BranchView {
     /// Its number.
     pub(crate) id: u32,
-    /// What it is called.
+    /// The name.
     pub(crate) name: Rc<str>,
-    /// Which one it was forked from.
+    /// The branch from which it was forked.
     pub(crate) parent: Option<u32>,
-    /// When it was forked.
+    /// The time of the fork.
     pub(crate) forked_at: Timestamp,
-    /// How many edits it has.
+    /// The number of its edits.
     pub(crate) edits: usize,
-    /// How far it has been played; of the present one the clock says it.
+    /// The latest moment that it has reached; for the present branch the clock tells it.
     pub(crate) reached: Timestamp,
 }
 
-/// What is selected.
+/// The selection, and facts about it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Selected {
-    /// What.
+    /// The selection.
     pub(crate) selection: Option<Selection>,
-    /// The node that it is, or that has the pod that it is.
+    /// Its node, or the node of its pod.
     pub(crate) at: Option<NodeName>,
-    /// How many warnings there are about it, by severity.
+    /// The numbers of warnings about it, by severity.
     pub(crate) warnings: [usize; 3],
 }
 
 /// A warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WarningView {
-    /// It, with as many of its subjects as are shown.
+    /// The warning, with as many of its subjects as are shown.
     pub(crate) warning: Warning,
-    /// How many more subjects it has.
+    /// The number of further subjects.
     pub(crate) more: usize,
 }
 
 /// A message to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Notice {
-    /// Given when it is shown.
+    /// The number, given when it is shown.
     pub(crate) id: u32,
     /// Whether something went wrong.
     pub(crate) error: bool,
-    /// What.
+    /// The text.
     pub(crate) text: String,
-    /// What can be done about it.
+    /// An action that it offers.
     pub(crate) action: Option<NoticeAction>,
 }
 
-/// What can be done about a message.
+/// An action that a message offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NoticeAction {
     /// Download a copy of something: name and text.
     Download(String, Rc<str>),
-    /// Go on with the session of this id.
+    /// Continue the session with this id.
     Continue(Rc<str>),
-    /// Look at the sessions.
+    /// Show the sessions.
     Sessions,
 }
 
 impl Notice {
-    /// Something went well.
+    /// A message of success.
     pub(crate) fn info(text: impl Into<String>) -> Self {
         Self { id: 0, error: false, text: text.into(), action: None }
     }
 
-    /// Something went wrong.
+    /// A message of an error.
     pub(crate) fn error(text: impl Into<String>) -> Self {
         Self { id: 0, error: true, text: text.into(), action: None }
     }
 
-    /// The same, with something that can be done about it.
+    /// The message, with an action that it offers.
     pub(crate) fn with(self, action: NoticeAction) -> Self {
         Self { action: Some(action), ..self }
     }
 
-    /// Whether it offers something that makes sense only as long as nothing was done.
+    /// Whether its action makes sense only as long as nothing was done.
     pub(crate) fn is_offer(&self) -> bool {
         matches!(self.action, Some(NoticeAction::Continue(_)))
     }

@@ -1,4 +1,4 @@
-//! Makes the runs of a resilience report: in a worker, which is this page's engine once more, or in
+//! The runs of a resilience report, made in a worker, which is this page's engine once more, or in
 //! the page itself where the browser lets it have none.
 
 use serde::{Deserialize, Serialize};
@@ -12,46 +12,46 @@ use web_sys::DedicatedWorkerGlobalScope;
 use crate::browser::stopwatch;
 use crate::worker::{self, Remote};
 
-/// What is asked.
+/// A request to the reporter.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Request {
     /// Settle this cluster. The other requests are about it.
     Open(Box<Scenario>, Box<ReportOptions>),
     /// Make these runs, as many as there is time for.
     Make(Vec<Run>),
-    /// Say what would have to be run to know what would help.
+    /// List the runs that show what would help.
     Remedies(Vec<RunResult>),
-    /// Put the results together.
+    /// Make the report from these results.
     Join(Vec<RunResult>),
     /// Make a scenario of a run.
     Play(Run),
 }
 
-/// What is answered.
+/// An answer of the reporter.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Answer {
     /// The cluster has settled.
     Opened(Box<Outline>, Vec<Run>),
-    /// The first of the runs were made, at least one.
+    /// Results of the first of the runs, at least one.
     Made(Vec<RunResult>),
-    /// These runs tell what would help.
+    /// The runs that show what would help.
     Remedies(Vec<Run>),
     /// The report.
     Joined(Box<Report>),
-    /// A run as a scenario, and when the fault comes in it, in nanoseconds.
+    /// A run as a scenario, and the time of the fault in it, in nanoseconds.
     Scenario(Box<Scenario>, u64),
-    /// There is no answer, and why.
+    /// The reason why there is no answer.
     Failed(String),
 }
 
-/// A plan, and what is asked of it.
+/// A plan that answers requests.
 #[derive(Debug, Default)]
 pub(crate) struct Reporter {
     plan: Option<Plan>,
 }
 
 impl Reporter {
-    /// Answers. Runs are made for so many milliseconds, but at least one.
+    /// Answers a request. Runs are made for `millis` milliseconds, but at least one.
     pub(crate) fn answer(&mut self, request: Request, millis: f64) -> Answer {
         let answered = match (request, &mut self.plan) {
             (Request::Open(scenario, options), plan) => {
@@ -87,15 +87,15 @@ impl Reporter {
     }
 }
 
-/// When the fault comes, of [`Answer::Scenario`].
+/// The time of the fault in an [`Answer::Scenario`].
 pub(crate) fn fault_at(nanos: u64) -> Timestamp {
     Timestamp::from_nanos(nanos)
 }
 
-/// For so many milliseconds a worker makes runs before it tells of them.
+/// Milliseconds for which a worker makes runs before it sends their results.
 const WORKER_BUDGET: f64 = 150.0;
 
-/// Answers what the page asks, for good.
+/// Answers the requests of the page, as long as the worker lives.
 pub(crate) fn serve(scope: &DedicatedWorkerGlobalScope) {
     let mut reporter = Reporter::default();
     let page = scope.clone();
@@ -106,16 +106,16 @@ pub(crate) fn serve(scope: &DedicatedWorkerGlobalScope) {
             Err(error) => Answer::Failed(error),
         };
         if let Ok(text) = serde_json::to_string(&answer) {
-            // The page is there as long as its worker is.
+            // The page lives as long as its worker.
             let _ = page.post_message(&text.into());
         }
     });
 }
 
-/// Begins a worker; `told` gets its answers, or why it broke down.
+/// Starts a worker; `told` gets its answers, or the reason why it broke down.
 ///
 /// # Errors
-/// The browser lets the page have none.
+/// The browser lets the page have no worker.
 pub(crate) fn begin(
     told: impl Fn(Result<Answer, String>) + Clone + 'static,
 ) -> Result<Remote, JsValue> {

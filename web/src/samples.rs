@@ -10,13 +10,13 @@ macro_rules! samples {
     };
 }
 
-/// Name and text of each of some files.
+/// The name and the text of each file.
 type Files = &'static [(&'static str, &'static str)];
 
 /// The name of the sample cluster.
 pub(crate) const SAMPLE: &str = "sample-cluster";
 
-/// The files of `examples/` by what they are about, the sample cluster first.
+/// The files of `examples/` by subject, the sample cluster first.
 pub(crate) const SUBJECTS: &[(&str, Files)] = &[
     ("To begin with", samples!["sample-cluster", "service-in-an-outage",]),
     (
@@ -137,15 +137,15 @@ pub(crate) const SUBJECTS: &[(&str, Files)] = &[
     ),
 ];
 
-/// All of them: name and text.
+/// All samples: name and text.
 pub(crate) fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
     SUBJECTS.iter().flat_map(|(_, files)| files.iter().copied())
 }
 
-/// One of them, by name.
+/// The sample of that name.
 ///
 /// # Errors
-/// There is none of that name.
+/// No sample has that name, or it cannot be read.
 pub(crate) fn read(name: &str) -> Result<Scenario, String> {
     let text = all().find(|(known, _)| *known == name).map(|(_, text)| text);
     let text = text.ok_or_else(|| format!("there is no example `{name}`"))?;

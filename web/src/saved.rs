@@ -1,4 +1,4 @@
-//! The work, as it survives a reload.
+//! The work, in the form that survives a reload.
 
 use std::io::{self, Write};
 use std::rc::Rc;
@@ -16,23 +16,23 @@ use crate::text::{at, count};
 use crate::view_models::display::command_text;
 use crate::view_models::selection::Selection;
 
-/// The format; another number is of another version of the page. Format 1 had everything in one
-/// text. Up to format 2 it held more of objects than a simulation reads.
+/// The number of the format; other versions of the page have other numbers. Format 1 had everything
+/// in one text. Up to format 2 the work held more of objects than a simulation reads.
 const FORMAT: u32 = 3;
 
-/// The edits of a session, as they are stored; what the clock shows and what is selected is put
-/// in when they are.
+/// The edits of a session in stored form; [`text`](Self::text) adds the time of the clock and the
+/// selection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SavedWork {
-    /// What it is about.
+    /// The title.
     pub(crate) title: String,
-    /// What was done: the release, how many edits, and the last of them.
+    /// A summary: the release, the number of edits, and the last of them.
     pub(crate) done: String,
     /// Whether there is something to undo.
     pub(crate) can_undo: bool,
-    /// The edits: a part of a text.
+    /// The edits: a part of the text.
     pub(crate) edits: String,
-    /// The branches, if there are several, likewise.
+    /// The branches, if there are several: a part of the text, too.
     pub(crate) branches: String,
 }
 
@@ -57,7 +57,7 @@ impl SavedWork {
         }
     }
 
-    /// The session as text, with where it began, if that is to be in it.
+    /// The session as text, with its initial state if `start` is given.
     pub(crate) fn text(
         &self,
         now: Timestamp,
@@ -78,7 +78,7 @@ impl SavedWork {
     }
 }
 
-/// `Kubernetes 1.35, 2 edits, the last at 1m0s: stop the kubelet of worker-1`.
+/// A summary: `Kubernetes 1.35, 2 edits, the last at 1m0s: stop the kubelet of worker-1`.
 fn done(session: &Session) -> String {
     let log = &session.timeline().log;
     let release = session.simulator().config().release;
@@ -92,12 +92,12 @@ fn done(session: &Session) -> String {
     format!("Kubernetes {release}, {}{}", count(log.len(), "edit"), last.unwrap_or_default())
 }
 
-/// What the page holds can always be written.
+/// JSON of a value of the page, which can always be written.
 fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// A branch. It begins with the objects of the session; only its Kubernetes may be another.
+/// A stored branch. It begins with the objects of the session; only its Kubernetes may differ.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct SavedBranch {
@@ -126,7 +126,7 @@ impl SavedBranch {
         }
     }
 
-    /// The branch of a session that begins with `start`.
+    /// The branch of a session with the initial state `start`.
     fn restored(self, start: &Rc<Scenario>) -> Branch {
         let same = self.kubernetes == start.kubernetes;
         let other = || Rc::new(Scenario { kubernetes: self.kubernetes, ..Scenario::clone(start) });
@@ -143,7 +143,8 @@ impl SavedBranch {
     }
 }
 
-/// The same, read. What another format lacks must not hide that it is another one.
+/// A stored session as it is read. Fields that another format lacks must not hide that it is
+/// another one.
 #[derive(Deserialize)]
 struct Stored {
     format: u32,
@@ -165,16 +166,16 @@ pub(crate) struct Restored {
     selection: Option<Selection>,
     branch: Option<u32>,
     branches: Vec<SavedBranch>,
-    /// What was taken out of it, since an earlier version of the page should not have stored it.
+    /// The data that was taken out, as an earlier version of the page should not have stored it.
     pub(crate) dropped: Dropped,
 }
 
 impl Restored {
-    /// The session at its beginning, the way to its time, and what was selected. `watch` is told how
-    /// many pods are in place, and of how many.
+    /// The session at its beginning, the way to its time, and its selection. `watch` gets the
+    /// number of pods in place, and of all pods.
     ///
     /// # Errors
-    /// It cannot begin; the text says why.
+    /// The session cannot begin; the text says why.
     pub(crate) async fn begin(
         self,
         watch: &dyn Fn(usize, usize),
@@ -190,31 +191,31 @@ impl Restored {
         Ok((session, way, self.selection))
     }
 
-    /// It as a scenario file.
+    /// The session as a scenario file.
     pub(crate) fn scenario_text(self) -> String {
         let edits: Vec<_> = self.edits.into_iter().map(Rc::new).collect();
         files::scenario_text(self.start, &edits)
     }
 }
 
-/// Where a session began, as text.
+/// The initial state of a session, as text.
 pub(crate) fn start_text(start: &Scenario) -> String {
     json(start)
 }
 
-/// The same in pieces, of which only the last may be short: of a large cluster it is as long as
-/// what is known of it.
+/// [`start_text`] in pieces; only the last may be short. For a large cluster that text is as long
+/// as all that is known of the cluster.
 pub(crate) fn start_pieces(start: &Scenario) -> Vec<Vec<u8>> {
     let mut pieces = Pieces(Vec::new());
-    // Memory refuses nothing, and what the page holds can always be written.
+    // Writing to memory does not fail, and values of the page can always be written.
     let _ = serde_json::to_writer(&mut pieces, start);
     pieces.0
 }
 
-/// How many bytes a piece has.
+/// The bytes of a piece.
 const PIECE: usize = 1 << 20;
 
-/// What is written, in pieces that never move.
+/// Written bytes, in pieces that never move.
 struct Pieces(Vec<Vec<u8>>);
 
 impl Write for Pieces {
@@ -234,10 +235,10 @@ impl Write for Pieces {
     }
 }
 
-/// The session of a text; `start` is where it began, if that is a text of its own.
+/// The session of a text; `start` is its initial state, if that is a text of its own.
 ///
 /// # Errors
-/// The text is none of ours, or of another version; the message says so.
+/// The text is no session of this page, or has another format; the message says so.
 pub(crate) fn from_text(text: &str, start: &str) -> Result<Restored, String> {
     let stored: Stored = from_json(text)?;
     if !(1..=FORMAT).contains(&stored.format) {
@@ -264,14 +265,14 @@ pub(crate) fn from_text(text: &str, start: &str) -> Result<Restored, String> {
     Ok(Restored { start, edits, now: now.timestamp(), selection, branch, branches, dropped })
 }
 
-/// Takes out what the import would have dropped.
+/// Takes out the data that an import would have dropped.
 fn redact(start: &mut Scenario, edits: &mut [Edit]) -> Result<Dropped, String> {
     let mut dropped = redact_scenario(start, Extent::Shown)?;
     dropped += redact_commands(edits.iter_mut().flat_map(|edit| &mut edit.commands))?;
     Ok(dropped)
 }
 
-/// What a session is about: the title of its scenario, or what it began with.
+/// The title of a session: that of its scenario, or the numbers of nodes and pods at the beginning.
 pub(crate) fn title(start: &Scenario) -> String {
     if !start.metadata.title.is_empty() {
         return start.metadata.title.clone();

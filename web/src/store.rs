@@ -1,5 +1,5 @@
-//! The sessions that are kept in this browser, in IndexedDB: of each an [`Entry`] for the list, the
-//! text of where it began, which may be large and seldom changes, and the text of the rest.
+//! The sessions that are stored in this browser, in IndexedDB: for each an [`Entry`] for the list,
+//! the text of its initial state, which may be large and seldom changes, and the text of the rest.
 
 use std::fmt;
 use std::rc::Rc;
@@ -22,77 +22,77 @@ const STARTS: &str = "starts";
 const EDITS: &str = "edits";
 const STORES: [&str; 3] = [ENTRIES, STARTS, EDITS];
 
-/// So many sessions are kept; then the one that was changed the longest time ago goes.
+/// Sessions stored at most; beyond that, the one that was changed the longest time ago goes.
 pub(crate) const MOST_SESSIONS: usize = 30;
 
-/// What the list of sessions says about one.
+/// A session in the list of sessions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Entry {
-    /// Its id.
+    /// The id.
     pub(crate) id: String,
-    /// What it is about.
+    /// The title.
     pub(crate) title: String,
-    /// What was done in it; empty if an earlier version of the page wrote it.
+    /// A summary of the work; empty if an earlier version of the page wrote the entry.
     #[serde(default)]
     pub(crate) done: String,
     /// The name that the user gave it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
-    /// When it was changed last, in milliseconds since 1970.
+    /// The time of the last change, in milliseconds since 1970.
     pub(crate) changed: u64,
-    /// How long its texts are, in bytes.
+    /// The length of its texts, in bytes.
     pub(crate) size: usize,
-    /// Which page wrote it, and which of its writes that was: `PAGE:NUMBER`.
+    /// The page that wrote it, and the number of that write: `PAGE:NUMBER`.
     pub(crate) stamp: String,
 }
 
 impl Entry {
-    /// The name that the user gave it, or what it is about.
+    /// The name that the user gave it, or its title.
     pub(crate) fn name(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.title)
     }
 }
 
-/// A session as it is kept.
+/// A stored session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Kept {
-    /// What the list says about it.
+    /// The entry in the list.
     pub(crate) entry: Entry,
-    /// Where it began.
+    /// The initial state.
     pub(crate) start: StartText,
-    /// The rest.
+    /// The rest, as text.
     pub(crate) edits: String,
 }
 
-/// What came of writing.
+/// The result of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Written {
-    /// It is stored.
+    /// The session is stored.
     Done,
-    /// It is not: another page has written this session since it was read here.
+    /// The session is not stored: another page has written it since it was read here.
     ByAnother,
-    /// It is not: the session is no longer there, so its start must be written too.
+    /// The session is not stored: it is no longer there, so its start must be written too.
     Gone,
 }
 
-/// A write that is done, or not.
+/// A write that has ended.
 pub(crate) struct WriteResult {
     /// The stamp of the write.
     pub(crate) stamp: String,
-    /// Which of the starts of this page is stored with it, and how long its text is.
+    /// The number that this page gave the initial state stored with it, and the length of its text.
     pub(crate) start: (u32, usize),
-    /// What came of it.
+    /// The result.
     pub(crate) result: Result<Written, Failure>,
 }
 
-/// Why something cannot be stored or read.
+/// A reason why something cannot be stored or read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// There is no more room.
+    /// No room is left.
     Full,
     /// The browser does not let the page store anything.
     Closed,
-    /// The browser says so.
+    /// Another reason, in the browser's words.
     Other(String),
 }
 
@@ -117,10 +117,10 @@ impl From<JsValue> for Failure {
     }
 }
 
-/// The sessions that are kept, the last changed first.
+/// The stored sessions, the last changed first.
 ///
 /// # Errors
-/// Why they cannot be read.
+/// The sessions cannot be read.
 pub(crate) async fn list() -> Result<Vec<Entry>, Failure> {
     let database = Database::open().await?;
     let transaction = database.begin(IdbTransactionMode::Readonly)?;
@@ -130,19 +130,20 @@ pub(crate) async fn list() -> Result<Vec<Entry>, Failure> {
 /// A session, if it is there.
 ///
 /// # Errors
-/// Why it cannot be read.
+/// The session cannot be read.
 pub(crate) async fn read(id: &str) -> Result<Option<Kept>, Failure> {
     let database = Database::open().await?;
     let transaction = database.begin(IdbTransactionMode::Readonly)?;
     get_all_of(&transaction, id).await
 }
 
-/// Writes a session, unless another page has written it since the one of the stamp `seen`; what the
-/// previous page of the same tab wrote is its own. Without `start` it begins as it did. The name
-/// that the user gave it stays. If there are too many, the oldest go.
+/// Writes a session, unless another page has written it since the write with the stamp `seen`; the
+/// writes of the previous page of the same tab count as its own. Without `start` the stored initial
+/// state stays. The name that the user gave it stays. If there are too many sessions, the oldest
+/// go.
 ///
 /// # Errors
-/// Why it cannot be written. Then nothing has changed.
+/// The session cannot be written. Then nothing has changed.
 pub(crate) async fn write(
     mut entry: Entry,
     seen: Option<String>,
@@ -176,10 +177,10 @@ pub(crate) async fn write(
     finish(&transaction, put()).await.map(|()| Written::Done)
 }
 
-/// Whether a write of the stamp `new` may replace what is stored with the stamp `known`.
+/// Whether a write with the stamp `new` may replace one with the stamp `known`.
 fn may_write(known: &str, new: &str, seen: Option<&str>, previous_page: Option<&str>) -> bool {
     let writer = page_of(known);
-    // A page that is left may still have been writing: this tab knows more than that.
+    // A page may still be writing when it is left: this tab knows more than that write.
     writer == page_of(new) || Some(writer) == previous_page || seen.is_none_or(|seen| seen == known)
 }
 
@@ -188,10 +189,10 @@ pub(crate) fn page_of(stamp: &str) -> &str {
     stamp.split(':').next().unwrap_or_default()
 }
 
-/// Gives a session another name; an empty one takes the name away.
+/// Renames a session; an empty name removes the name that the user gave.
 ///
 /// # Errors
-/// Why that cannot be written.
+/// The name cannot be written.
 pub(crate) async fn rename(id: &str, name: &str) -> Result<(), Failure> {
     let database = Database::open().await?;
     let transaction = database.begin(IdbTransactionMode::Readwrite)?;
@@ -202,10 +203,10 @@ pub(crate) async fn rename(id: &str, name: &str) -> Result<(), Failure> {
     finish(&transaction, put_entry(&transaction, &entry)).await
 }
 
-/// Takes a session away, and returns what it was.
+/// Removes a session and returns it.
 ///
 /// # Errors
-/// Why it is still there.
+/// The session cannot be removed.
 pub(crate) async fn take(id: &str) -> Result<Option<Kept>, Failure> {
     let database = Database::open().await?;
     let transaction = database.begin(IdbTransactionMode::Readwrite)?;
@@ -213,10 +214,10 @@ pub(crate) async fn take(id: &str) -> Result<Option<Kept>, Failure> {
     finish(&transaction, delete(&transaction, id)).await.map(|()| kept)
 }
 
-/// Puts a session there as it is given.
+/// Stores a session exactly as it is given.
 ///
 /// # Errors
-/// Why it cannot be written.
+/// The session cannot be written.
 pub(crate) async fn put_back(kept: &Kept) -> Result<(), Failure> {
     let database = Database::open().await?;
     let transaction = database.begin(IdbTransactionMode::Readwrite)?;
@@ -240,7 +241,7 @@ impl Database {
             if let Ok(database) = new.result() {
                 let database: IdbDatabase = database.unchecked_into();
                 for name in STORES {
-                    // What is missing is found missing when it is used.
+                    // A missing store is noticed when it is used.
                     let _ = database.create_object_store(name);
                 }
             }
@@ -256,7 +257,7 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        // What is under way is finished first.
+        // Transactions under way are finished first.
         self.0.close();
     }
 }
@@ -279,7 +280,7 @@ async fn get(
     Ok(found.as_string())
 }
 
-/// A start as text.
+/// An initial state as text.
 pub(crate) async fn text_of(start: &StartText) -> Rc<str> {
     match start {
         StartText::Text(text) => text.clone(),
@@ -290,7 +291,7 @@ pub(crate) async fn text_of(start: &StartText) -> Rc<str> {
     }
 }
 
-/// A start as it is stored: a text, or what the browser has.
+/// An initial state in stored form: a text, or the browser's blob.
 fn js_value(start: &StartText) -> JsValue {
     match start {
         StartText::Text(text) => JsValue::from_str(text),
@@ -336,15 +337,15 @@ fn delete(transaction: &IdbTransaction, id: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Waits until a transaction is done; if something could not even be asked for, all is taken back.
+/// Waits until a transaction is done; aborts it if a request could not even be made.
 async fn finish(transaction: &IdbTransaction, asked: Result<(), Failure>) -> Result<(), Failure> {
     if let Err(failure) = asked {
-        // It may have ended by itself.
+        // The transaction may have ended by itself.
         let _ = transaction.abort();
         return Err(failure);
     }
     #[expect(deprecated, reason = "the bindings are older than the standard that has it")]
-    // Said now, it is carried out even if the page is left; without it, it is only likely to be.
+    // An explicit commit is carried out even if the page is left; without one, that is only likely.
     let _ = transaction.commit();
     let (events, promise) = first_of(transaction, "complete", "abort");
     let done = JsFuture::from(promise).await;
@@ -355,7 +356,7 @@ async fn finish(transaction: &IdbTransaction, asked: Result<(), Failure>) -> Res
     })
 }
 
-/// What a request comes to.
+/// The result of a request.
 async fn settled(request: &IdbRequest) -> Result<JsValue, Failure> {
     let (events, promise) = first_of(request, "success", "error");
     let done = JsFuture::from(promise).await;
@@ -380,7 +381,7 @@ fn first_of(
     let promise = Promise::new(&mut |keep, break_| {
         for (event, settle) in [(good, keep), (bad, break_)] {
             events.push(EventListener::once(target, event, move |_| {
-                // It is a function of the browser, which does not throw.
+                // A function of the browser, which does not throw.
                 let _ = settle.call0(&JsValue::UNDEFINED);
             }));
         }
@@ -398,7 +399,7 @@ mod tests {
             ("old:2", Some("old:2"), None, true),
             ("old:3", Some("old:2"), None, false),
             ("other:1", Some("old:2"), Some("old"), false),
-            // It was being written when the page was left.
+            // Its write was under way when the page was left.
             ("old:3", Some("old:2"), Some("old"), true),
             ("new:1", Some("old:2"), None, true),
             ("other:1", None, None, true),

@@ -1,4 +1,4 @@
-//! Deflating and inflating (RFC 1951), which the browser does.
+//! Deflating and inflating (RFC 1951), done by the browser.
 
 use js_sys::{Array, Function, Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
@@ -11,7 +11,7 @@ const FORMAT: &str = "deflate-raw";
 /// Deflates a text.
 ///
 /// # Errors
-/// The browser cannot.
+/// The browser cannot deflate.
 pub(crate) async fn deflate(text: &str) -> Result<Vec<u8>, String> {
     match through("CompressionStream", text.as_bytes(), usize::MAX).await {
         Ok(Some(bytes)) => Ok(bytes),
@@ -19,10 +19,10 @@ pub(crate) async fn deflate(text: &str) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Inflates to a text of at most so many bytes, which are counted while they come.
+/// Inflates bytes to a text of at most `most` bytes, which are counted while they come.
 ///
 /// # Errors
-/// What is wrong with the bytes.
+/// The bytes are broken, too many or no text; the message says so.
 pub(crate) async fn inflate(bytes: &[u8], most: usize) -> Result<String, String> {
     let inflated = through("DecompressionStream", bytes, most).await;
     let inflated = inflated.map_err(|_| {
@@ -32,7 +32,7 @@ pub(crate) async fn inflate(bytes: &[u8], most: usize) -> Result<String, String>
     String::from_utf8(inflated).map_err(|_| "what is packed in it is no text".to_owned())
 }
 
-/// What comes out of a transforming stream of this name; nothing if it is more than `most` bytes.
+/// The output of a transforming stream of this name; none if it is more than `most` bytes.
 async fn through(name: &str, bytes: &[u8], most: usize) -> Result<Option<Vec<u8>>, JsValue> {
     let class: Function = Reflect::get(&js_sys::global(), &name.into())?.dyn_into()?;
     let transform = Reflect::construct(&class, &Array::of1(&FORMAT.into()))?;
@@ -49,7 +49,7 @@ async fn through(name: &str, bytes: &[u8], most: usize) -> Result<Option<Vec<u8>
         }
         let chunk: Uint8Array = Reflect::get(&chunk, &"value".into())?.dyn_into()?;
         if chunk.length() as usize > most.saturating_sub(out.len()) {
-            // What is left is not wanted any more, however that ends.
+            // The rest is not wanted any more, however its cancellation ends.
             drop(reader.cancel());
             return Ok(None);
         }

@@ -1,29 +1,29 @@
-//! What a tab remembers by itself, in the browser's `sessionStorage`: which session it works on,
-//! and how it was left.
+//! The memory of a tab, in the browser's `sessionStorage`: the session it works on, and how it was
+//! left.
 //!
 //! A tab that is duplicated begins with a copy of that memory. When a page is left, by a reload
-//! too, it notes how; a page that finds an id without such a note is a duplicate of a tab that is
-//! still open, and gets an id of its own, so that the two do not overwrite each other's work.
+//! too, it notes how. A page that finds an id without such a note is a duplicate of a tab that is
+//! still open. It gets an id of its own, so that the two do not overwrite each other's work.
 
 use std::rc::Rc;
 
 use crate::browser;
 
-/// The id of the session, the page that works on it, and the stamp of what was stored of it last.
+/// The id of the session, the page that works on it, and the stamp of its last stored write.
 const SESSION: &str = "taintlab.tab";
-/// How the page was left: one of the two words below, or the session as text; where it began is
-/// not in it if that is long and stored.
+/// A note about how the page was left: one of the two words below, or the session as text, without
+/// its initial state if that is long and stored.
 const LEFT: &str = "taintlab.left";
-/// What this tab wrote into the address last, and what that took the place of.
+/// The fragment that this tab wrote into the address last, and the one before it.
 const ADDRESS: &str = "taintlab.address";
 const NOTHING_DONE: &str = "nothing done";
 const STORED: &str = "stored";
-/// Stands before a session without its start.
+/// The prefix of a session without its initial state.
 pub(crate) const EDITS: &str = "edits ";
-/// Longer texts are not noted: browsers have room for about five million characters here.
+/// The length of a note at most: browsers have room for about five million characters here.
 pub(crate) const LONGEST_NOTE: usize = 1_000_000;
 
-/// What a page begins with.
+/// The beginning of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Begin {
     /// The sample cluster.
@@ -32,9 +32,9 @@ pub(crate) enum Begin {
     Fresh,
     /// The session as this tab left it.
     Left(Rc<str>),
-    /// The session as this tab left it, but for where it began, which is stored.
+    /// The session as this tab left it, without its initial state, which is stored.
     LeftEdits(Rc<str>),
-    /// The session as it is stored.
+    /// The session in its stored form.
     Stored,
     /// A copy of this session, which another tab works on.
     CopyOf(Rc<str>),
@@ -43,13 +43,13 @@ pub(crate) enum Begin {
 /// A tab.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tab {
-    /// The session it works on.
+    /// The id of its session.
     pub(crate) id: Rc<str>,
-    /// The stamp of what it stored last.
+    /// The stamp of its last stored write.
     pub(crate) stamp: Option<String>,
     /// The page that was in it before.
     pub(crate) page: Option<String>,
-    /// What it begins with.
+    /// The beginning of its page.
     pub(crate) begin: Begin,
 }
 
@@ -80,7 +80,7 @@ impl Tab {
     }
 }
 
-/// The page is in use: until it is left, this memory is that of an open tab.
+/// Notes that the page is in use: until it is left, this memory is that of an open tab.
 pub(crate) fn enter(id: &str, stamp: Option<&str>, page: &str) {
     browser::tab_forget(LEFT);
     let stamp = stamp.map(|stamp| format!(" {stamp}")).unwrap_or_default();
@@ -88,14 +88,14 @@ pub(crate) fn enter(id: &str, stamp: Option<&str>, page: &str) {
     let _ = browser::tab_store(SESSION, &format!("{id} {page}{stamp}"));
 }
 
-/// Notes what stands in the address, to know a link by that somebody else has put there; and what
-/// it took the place of, which a page finds that is loaded again at that very moment.
+/// Notes the fragment in the address, to tell it from a link that was put there from outside; and
+/// the fragment before it, which a page finds that is loaded again at that very moment.
 pub(crate) fn record_address(fragment: &str, before: &str) {
-    // Without it a reload asks whether to open what is open.
+    // Without it a reload offers the link of the session that is open.
     let _ = browser::tab_store(ADDRESS, &format!("{fragment} {before}"));
 }
 
-/// Whether what stands in the address is of this tab.
+/// Whether this tab wrote the fragment into the address.
 pub(crate) fn wrote(fragment: &str) -> bool {
     browser::tab_stored(ADDRESS).is_some_and(|known| known.split(' ').any(|it| it == fragment))
 }
@@ -104,13 +104,13 @@ pub(crate) fn wrote(fragment: &str) -> bool {
 pub(crate) enum Work {
     /// Nothing was done.
     None,
-    /// As text.
+    /// The work, as text.
     Text(String),
-    /// Too long for that, and stored.
+    /// The work is too long for a note, and stored.
     Stored,
 }
 
-/// The page is left, with this work.
+/// Notes that the page is left, with this work.
 pub(crate) fn leave(work: &Work) {
     let short = match work {
         Work::None => NOTHING_DONE,

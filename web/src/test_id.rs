@@ -15,7 +15,7 @@ macro_rules! test_ids {
         }
 
         impl TestId {
-            /// All of them.
+            /// All names.
             #[cfg(test)]
             const ALL: &[Self] = &[$(Self::$name),*];
 
@@ -234,7 +234,7 @@ test_ids! {
 }
 
 impl TestId {
-    /// The selector that finds it.
+    /// The selector that finds the element.
     pub(crate) fn selector(self) -> String {
         format!("[data-testid={}]", self.as_str())
     }
@@ -255,7 +255,7 @@ mod tests {
 
     /// A name that the browser tests look for in vain would make a test wait, or pass for nothing.
     #[test]
-    fn the_browser_tests_find_only_what_there_is() {
+    fn the_browser_tests_find_only_elements_of_the_page() {
         let known: BTreeSet<&str> = TestId::ALL.iter().map(|id| id.as_str()).collect();
         assert_eq!(known.len(), TestId::ALL.len(), "two elements have one name");
         let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/e2e");

@@ -6,11 +6,11 @@ use std::time::Duration;
 use taintlab_core::eviction_timeline::time_budget::Moment;
 use taintlab_core::time::{Timestamp, format_duration};
 
-/// From here on hours say nothing any more: about a year.
+/// The duration from which hours say nothing any more: about a year.
 const LONG: Duration = Duration::from_secs(10_000 * 3_600);
 const DAY: u64 = 24 * 3_600;
 
-/// A moment wherever the page shows one, as Go prints it, to the millisecond: `5m45s`; the end of
+/// A moment, wherever the page shows one, as Go prints it, to the millisecond: `5m45s`; the end of
 /// time is `never`.
 pub(crate) fn at(at: Timestamp) -> String {
     if at >= Timestamp::MAX { "never".to_owned() } else { span(at.since_zero()) }
@@ -35,18 +35,18 @@ pub(crate) fn span(span: Duration) -> String {
     format_duration(Duration::from_millis(millis))
 }
 
-/// `1 pod`, `2 pods`.
+/// A number and its noun: `1 pod`, `2 pods`.
 pub(crate) fn count<N: Display + PartialEq + From<u8>>(number: N, what: &str) -> String {
     let plural = plural(&number);
     format!("{number} {what}{plural}")
 }
 
-/// What stands behind a noun for so many.
+/// The ending of a noun after this number.
 pub(crate) fn plural<N: PartialEq + From<u8>>(number: &N) -> &'static str {
     if *number == N::from(1) { "" } else { "s" }
 }
 
-/// How long ago something was, of so many milliseconds: `5 minutes ago`.
+/// The age of something, given in milliseconds: `5 minutes ago`.
 pub(crate) fn ago(millis: u64) -> String {
     let minutes = millis / 60_000;
     match (minutes, minutes / 60, minutes / 60 / 24) {

@@ -1,4 +1,4 @@
-//! Light, dark, or as the system has it.
+//! The theme: light, dark, or that of the system.
 
 use crate::browser;
 
@@ -7,7 +7,7 @@ const KEY: &str = "taintlab.theme";
 /// The colours of the page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Theme {
-    /// As the system has it.
+    /// The theme of the system.
     #[default]
     Auto,
     /// Light.
@@ -17,7 +17,7 @@ pub(crate) enum Theme {
 }
 
 impl Theme {
-    /// The word for it.
+    /// The word for it in the style sheet and in storage.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -26,7 +26,7 @@ impl Theme {
         }
     }
 
-    /// The one that comes next when the button is pressed.
+    /// The theme that comes next when the button is pressed.
     pub(crate) fn next(self) -> Self {
         match self {
             Self::Auto => Self::Light,
@@ -35,7 +35,7 @@ impl Theme {
         }
     }
 
-    /// The stored one.
+    /// The stored theme.
     pub(crate) fn stored() -> Self {
         match browser::stored(KEY).as_deref() {
             Some("light") => Self::Light,
@@ -44,7 +44,7 @@ impl Theme {
         }
     }
 
-    /// Paints the page with it and stores it.
+    /// Paints the page with this theme and stores it.
     pub(crate) fn use_it(self) {
         let attribute = (self != Self::Auto).then_some(self.word());
         browser::set_root_attribute("data-theme", attribute);

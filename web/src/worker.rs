@@ -1,4 +1,4 @@
-//! Workers of the page: its own engine once more, on a thread of its own.
+//! The workers of the page: its own engine once more, on a thread of its own.
 
 use js_sys::Array;
 use wasm_bindgen::prelude::{Closure, wasm_bindgen};
@@ -9,17 +9,17 @@ use web_sys::{
 
 #[wasm_bindgen]
 extern "C" {
-    /// Where the script is that this module belongs to.
+    /// The address of the script to which this module belongs.
     #[wasm_bindgen(thread_local_v2, js_namespace = ["import", "meta"], js_name = url)]
     static SCRIPT: String;
 }
 
-/// The scope of this worker; nothing on a page.
+/// The scope of this worker; none on a page.
 pub(crate) fn scope() -> Option<DedicatedWorkerGlobalScope> {
     js_sys::global().dyn_into().ok()
 }
 
-/// Gives a worker what the page says, for good.
+/// Hands the messages of the page to `receives`, as long as the worker lives.
 pub(crate) fn listen(scope: &DedicatedWorkerGlobalScope, receives: impl FnMut(JsValue) + 'static) {
     let mut receives = receives;
     let onmessage = Closure::<dyn FnMut(_)>::new(move |event: MessageEvent| receives(event.data()));
@@ -41,10 +41,10 @@ impl Drop for Remote {
 }
 
 impl Remote {
-    /// Begins a worker of that name; `told` gets what it says, or why it broke down.
+    /// Starts a worker of that name; `told` gets its messages, or the reason why it broke down.
     ///
     /// # Errors
-    /// The browser lets the page have none.
+    /// The browser lets the page have no worker.
     pub(crate) fn begin(
         name: &str,
         told: impl Fn(Result<JsValue, String>) + Clone + 'static,
@@ -60,7 +60,7 @@ impl Remote {
             Closure::<dyn FnMut(_)>::new(move |event: MessageEvent| answered(Ok(event.data())));
         let onerror = Closure::<dyn FnMut(_)>::new(move |event: ErrorEvent| {
             event.prevent_default();
-            // One that could not be loaded says nothing.
+            // A worker that could not be loaded gives no message.
             let said = js_sys::Reflect::get(&event, &"message".into());
             told(Err(said.ok().and_then(|it| it.as_string()).unwrap_or_default()));
         });
@@ -73,9 +73,9 @@ impl Remote {
         Ok(Self { worker, _onmessage: onmessage, _onerror: onerror })
     }
 
-    /// Says something to it; what is in `moved` is no longer here.
+    /// Sends a message to it; the values in `moved` are no longer here afterwards.
     pub(crate) fn say(&self, message: &JsValue, moved: &Array) {
-        // It is made of what can be sent.
+        // The message is made of values that can be sent.
         let _ = self.worker.post_message_with_transfer(message, moved);
     }
 }
