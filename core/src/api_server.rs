@@ -364,7 +364,7 @@ impl ApiServer {
             budget.api_version = "policy/v1".into();
         }
         let name = || format!("PodDisruptionBudget \"{}\"", budget.metadata.name);
-        self.check(|_| validate_budget(budget), name)
+        self.check(|options| validate_budget(budget, options), name)
     }
 
     /// What the API server makes of a new pod, by default, by admission; an error is why it refuses

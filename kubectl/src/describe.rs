@@ -37,6 +37,7 @@ pub(crate) fn describe(session: &mut Session<'_>, arguments: &Arguments) -> Resu
         ));
     };
     let mut selection = select(session, words, arguments, TypeAlone::MeansAll)?;
+    let one = selection.objects.len() == 1 && selection.failures.is_empty();
     // A name that does not exist may be a prefix of others.
     if let ([_, prefix], true) = (words, selection.objects.is_empty()) {
         let mut types = types_of(type_)?;
@@ -50,8 +51,11 @@ pub(crate) fn describe(session: &mut Session<'_>, arguments: &Arguments) -> Resu
             }
         }
     }
-    let with_events =
-        arguments.get(&flags::SHOW_EVENTS).is_none_or(|_| arguments.is(&flags::SHOW_EVENTS));
+    let by_default = one || !session.release().describe_shows_events_of_one_object();
+    let with_events = match arguments.get(&flags::SHOW_EVENTS) {
+        None => by_default,
+        Some(_) => arguments.is(&flags::SHOW_EVENTS),
+    };
     for (index, object) in selection.objects.iter().enumerate() {
         if index > 0 {
             session.print_text("\n\n");

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use taintlab_core::command::Command;
-use taintlab_core::policy::validation::is_valid_label_value;
+use taintlab_core::policy::validation::{is_valid_label_value, label_words};
+use taintlab_core::release::KubernetesRelease;
 
 use crate::arguments::{TypeAlone, select};
 use crate::failure::Failure;
@@ -28,7 +29,7 @@ pub(crate) fn annotate(session: &mut Session<'_>, arguments: &Arguments) -> Resu
 fn change(session: &mut Session<'_>, arguments: &Arguments, what: &str) -> Result<(), Failure> {
     let dry_run = arguments.dry_run(session)?;
     let (words, pairs) = words_and_pairs(&arguments.positional, what)?;
-    let (set, remove) = parse(pairs, what)?;
+    let (set, remove) = parse(pairs, what, session.release())?;
     if arguments.is(&flags::ALL) && arguments.get(&flags::SELECTOR).is_some() {
         return Err(Failure::plain("cannot set --all and --selector at the same time"));
     }
@@ -126,16 +127,35 @@ fn change_one(
     // As in upstream, the length of the JSON decides.
     let length = |pairs: &Pairs| serde_json::to_string(pairs).map_or(0, |text| text.len());
     let shorter = !overwrite && length(&new) < length(&old);
+    let message = labeled(session.release(), (&old, &new), shorter);
     if !same {
         let command = command(object, what, new)?;
         session.change(dry_run, command)?;
     }
-    Ok(match (what, same) {
-        ("label", true) => "not labeled",
-        ("label", false) if shorter && session.release().kubectl_says_unlabeled() => "unlabeled",
-        ("label", false) => "labeled",
-        _ => "annotated",
-    })
+    Ok(if what == "label" { message } else { "annotated" })
+}
+
+/// What is said of an object whose labels were changed. Mirrors `updateDataChangeMsg`.
+fn labeled(
+    release: KubernetesRelease,
+    (old, new): (&Pairs, &Pairs),
+    shorter: bool,
+) -> &'static str {
+    let added = new.iter().any(|(key, value)| old.get(key) != Some(value));
+    let removed = old.keys().any(|key| !new.contains_key(key));
+    if release.kubectl_says_modified_labels() {
+        return match (added, removed) {
+            (true, true) => "modified",
+            (true, false) => "labeled",
+            (false, true) => "unlabeled",
+            (false, false) => "not labeled",
+        };
+    }
+    match added || removed {
+        false => "not labeled",
+        true if shorter && release.kubectl_says_unlabeled() => "unlabeled",
+        true => "labeled",
+    }
 }
 
 fn command(object: &Object, what: &str, pairs: Pairs) -> Result<Command, Failure> {
@@ -184,7 +204,11 @@ fn words_and_pairs<'w>(
 }
 
 /// Reads the pairs to set and the keys to remove. Mirrors `parseLabels` and `parseAnnotations`.
-fn parse(pairs: &[String], what: &str) -> Result<(Pairs, Vec<String>), Failure> {
+fn parse(
+    pairs: &[String],
+    what: &str,
+    release: KubernetesRelease,
+) -> Result<(Pairs, Vec<String>), Failure> {
     let (mut set, mut remove) = (Pairs::new(), Vec::new());
     for pair in pairs {
         if let Some((key, value)) = pair.split_once('=') {
@@ -192,7 +216,7 @@ fn parse(pairs: &[String], what: &str) -> Result<(Pairs, Vec<String>), Failure> 
                 if value.contains('=') || key.is_empty() {
                     return Err(Failure::plain(format!("invalid label spec: {pair}")));
                 }
-                let wrong = is_valid_label_value(value);
+                let wrong = label_words(release, is_valid_label_value(value));
                 if !wrong.is_empty() {
                     let wrong = wrong.join(";");
                     return Err(Failure::plain(format!("invalid label value: {pair:?}: {wrong}")));

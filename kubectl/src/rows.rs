@@ -139,8 +139,14 @@ fn node_cells(view: View, node: &Node) -> Vec<Value> {
         info("kubeletVersion").into(),
     ];
     cells.extend([address("InternalIP"), address("ExternalIP")]);
-    for field in ["osImage", "kernelVersion", "containerRuntimeVersion"] {
-        cells.push(or(&info(field), "<unknown>").into());
+    let mut kernel = info("kernelVersion");
+    let architecture = info("architecture");
+    if !kernel.is_empty() && !architecture.is_empty() && view.release.shows_architecture_of_kernel()
+    {
+        kernel = format!("{kernel} ({architecture})");
+    }
+    for cell in [info("osImage"), kernel, info("containerRuntimeVersion")] {
+        cells.push(or(&cell, "<unknown>").into());
     }
     cells
 }
@@ -183,7 +189,10 @@ fn spec_list<'p>(pod: &'p Pod, field: &str) -> &'p [Value] {
 fn pod_cells(view: View, pod: &Pod) -> Vec<Value> {
     let columns = PodColumns::of(view.release, pod);
     let status = |name: &str| pod.status.other.get(name).and_then(Value::as_str).unwrap_or("");
-    let mut restarts = Value::from(columns.restarts);
+    let mut restarts = match view.release.shows_time_of_last_restart() {
+        true => columns.restarts.to_string().into(),
+        false => Value::from(columns.restarts),
+    };
     if let Some(last) = columns
         .last_restart
         .filter(|_| columns.restarts > 0 && view.release.shows_time_of_last_restart())

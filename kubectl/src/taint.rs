@@ -20,7 +20,8 @@ pub(crate) fn taint(session: &mut Session<'_>, arguments: &Arguments) -> Result<
     if specs.is_empty() {
         return Err(Failure::plain("at least one taint update is required"));
     }
-    let changes = parse_taints(specs).map_err(|text| Failure::usage("taint", &text))?;
+    let changes =
+        parse_taints(session.release(), specs).map_err(|text| Failure::usage("taint", &text))?;
     // `node/worker-1` is accepted too, unlike in kubectl.
     let (type_, by_path) =
         type_.split_once('/').map_or((type_.as_str(), false), |(type_, _)| (type_, true));

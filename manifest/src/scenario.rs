@@ -415,10 +415,9 @@ fn validate(scenario: &Scenario, tree: &Spanned<'_>, diagnostics: &mut Diagnosti
         .iter()
         .map(|workload| (format!("the {}", workload.key()), validate_workload(workload, &options)));
     check_objects(workloads, "objects.workloads", &[], tree, diagnostics);
-    let budgets = objects
-        .budgets
-        .iter()
-        .map(|budget| (format!("the budget `{}`", budget.key()), validate_budget(budget)));
+    let budgets = objects.budgets.iter().map(|budget| {
+        (format!("the budget `{}`", budget.key()), validate_budget(budget, &options))
+    });
     check_objects(budgets, "objects.budgets", &[], tree, diagnostics);
     check_storage(tree, diagnostics);
 }

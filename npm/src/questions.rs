@@ -241,7 +241,7 @@ pub fn parse_taint(
     text: JsValue,
 ) -> Result<JsValue, JsValue> {
     let text = input::text(&text, "text")?;
-    match kubectl::parse_taints(&[&text]) {
+    match kubectl::parse_taints(KubernetesRelease::NEWEST, &[&text]) {
         Ok(mut changes) => {
             let removed = changes.remove.pop();
             let remove = removed.is_some();

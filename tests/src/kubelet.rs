@@ -51,6 +51,12 @@ pub struct PodCase {
     pub pod_memory_working_set: Option<u64>,
     /// How many processes it has.
     pub process_count: Option<u64>,
+    /// `spec.terminationGracePeriodSeconds`.
+    pub termination_grace_period_seconds: Option<i64>,
+    /// What it uses of local storage altogether.
+    pub ephemeral_storage_used: Option<u64>,
+    /// `spec.resources.requests.memory`.
+    pub pod_memory_request: Option<String>,
 }
 
 impl PodCase {
@@ -79,6 +85,8 @@ impl PodCase {
 pub struct ContainerCase {
     /// Its name.
     pub name: String,
+    /// `restartPolicy: Always` of an init container.
+    pub restartable: bool,
     /// `resources.requests.cpu`.
     pub cpu_request: Option<String>,
     /// `resources.requests.memory`.
@@ -129,6 +137,7 @@ impl ContainerCase {
     fn spec(&self) -> Value {
         json!({
             "name": self.name,
+            "restartPolicy": self.restartable.then_some("Always"),
             "resources": {
                 "requests": list(&[
                     ("cpu", &self.cpu_request),
@@ -208,6 +217,10 @@ impl PodCase {
                 "initContainers": containers(&self.init_containers),
                 "volumes": self.volumes.iter().map(volume).collect::<Vec<_>>(),
                 "overhead": list(&[("memory", &self.overhead_memory)]),
+                "resources": self.pod_memory_request.as_ref().map(|memory| {
+                    json!({ "requests": { "memory": memory } })
+                }),
+                "terminationGracePeriodSeconds": self.termination_grace_period_seconds,
             }
         });
         serde_json::from_value(pod).expect("a pod")
@@ -236,10 +249,17 @@ impl PodCase {
         self.has_stats.then(|| PodStats {
             pod: self.key(),
             uid: self.name.clone(),
-            containers: self.containers.iter().map(|container| container.stats(time)).collect(),
+            containers: {
+                let sidecars = self.init_containers.iter().filter(|of| of.restartable);
+                self.containers.iter().chain(sidecars).map(|of| of.stats(time)).collect()
+            },
             memory: self.pod_memory_working_set.map(|bytes| working_set(bytes, time)),
             volumes: self.volumes.iter().map(volume).collect(),
-            ephemeral_storage: None,
+            ephemeral_storage: self.ephemeral_storage_used.map(|bytes| FsStats {
+                time,
+                used_bytes: Some(bytes),
+                ..FsStats::default()
+            }),
             process_count: self.process_count,
         })
     }
@@ -263,6 +283,10 @@ pub struct NodeCase {
     pub imagefs_capacity: Option<u64>,
     pub imagefs_inodes_free: Option<u64>,
     pub imagefs_inodes: Option<u64>,
+    pub containerfs_available: Option<u64>,
+    pub containerfs_capacity: Option<u64>,
+    pub containerfs_inodes_free: Option<u64>,
+    pub containerfs_inodes: Option<u64>,
     pub max_pid: Option<i64>,
     pub num_processes: Option<i64>,
 }
@@ -301,7 +325,14 @@ impl NodeCase {
                 self.imagefs_inodes_free,
                 self.imagefs_inodes,
             ),
-            container_fs: None,
+            container_fs: self.containerfs_capacity.and_then(|_| {
+                fs(
+                    self.containerfs_available,
+                    self.containerfs_capacity,
+                    self.containerfs_inodes_free,
+                    self.containerfs_inodes,
+                )
+            }),
             rlimit: Some(RlimitStats {
                 time,
                 max_pid: self.max_pid,

@@ -37,8 +37,9 @@ pub use fields::{
 pub use keys::{NodeName, PodKey};
 pub use lease::{Lease, LeaseKind, LeaseSpec};
 pub use meta::{ObjectMeta, OwnerReference};
+pub(crate) use names::in_bytes;
 pub use names::{
-    is_dns1123_label, is_dns1123_subdomain, is_qualified_name, is_valid_label_value,
+    is_dns1123_label, is_dns1123_subdomain, is_qualified_name, is_valid_label_value, label_words,
     validate_namespace_name, validate_node_name, validate_pod_name,
 };
 pub use node::{
@@ -47,7 +48,9 @@ pub use node::{
 pub use pod::{ContainerRestarts, Pod, PodCondition, PodKind, PodPhase, PodSpec, PodStatus};
 pub use priority_class::{PriorityClass, PriorityClassKind, SYSTEM_CRITICAL_PRIORITY};
 pub use quantity::{Format, Quantity, QuantityError};
-pub use requests::{Amounts, extended_resources, node_allocatable, overhead_cpu, pod_requests};
+pub use requests::{
+    Amounts, container_requests, extended_resources, node_allocatable, overhead_cpu, pod_requests,
+};
 pub use resources::{
     ContainerResources, PodResources, QosClass, ResourceError, Resources, Volume, VolumeSource,
 };

@@ -8,6 +8,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::release::KubernetesRelease;
+
 const QUALIFIED_NAME: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must \
      start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', \
      regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
@@ -26,7 +28,26 @@ const DNS1123_LABEL: &str = "a lowercase RFC 1123 label must consist of lower ca
      characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  \
      or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 
+/// Messages of [`is_qualified_name`] or [`is_valid_label_value`] in the words of a release.
+#[must_use]
+pub fn label_words(release: KubernetesRelease, messages: Vec<String>) -> Vec<String> {
+    if release.counts_bytes_of_labels() { in_bytes(messages) } else { messages }
+}
+
+/// The same messages in the words since 1.35.
+pub(crate) fn in_bytes(messages: Vec<String>) -> Vec<String> {
+    let word = |message: String| match message.strip_prefix("a qualified name ") {
+        Some(rest) => format!("a valid label key {rest}"),
+        None => match message.strip_suffix(" characters") {
+            Some(start) => format!("{start} bytes"),
+            None => message,
+        },
+    };
+    messages.into_iter().map(word).collect()
+}
+
 /// A label key, a taint key: `name` or `prefix/name`. Mirrors `validation.IsQualifiedName`.
+/// The words are those of releases to 1.34; see [`label_words`].
 #[must_use]
 pub fn is_qualified_name(text: &str) -> Vec<String> {
     let mut errors = Vec::new();
@@ -60,7 +81,8 @@ pub fn is_qualified_name(text: &str) -> Vec<String> {
     errors
 }
 
-/// A label value, a taint value; may be empty. Mirrors `validation.IsValidLabelValue`.
+/// A label value, a taint value; may be empty. Mirrors `validation.IsValidLabelValue`. The words are
+/// those of releases to 1.34; see [`label_words`].
 #[must_use]
 pub fn is_valid_label_value(text: &str) -> Vec<String> {
     let mut errors = Vec::new();

@@ -41,10 +41,35 @@ pub fn pod_requests(
     least: &[(&str, i64)],
 ) -> Result<Amounts, ResourceError> {
     let at = |name| Field::of_spec(&pod.spec.other, name);
-    let mut pod_level = Amounts::new();
+    let mut total = aggregated(pod, release, least)?;
     if release.has_pod_level_resources() {
-        pod_level = requests(&at("resources"))?;
+        total.extend(requests(&at("resources"))?);
     }
+    add(&mut total, &amounts(&at("overhead"))?);
+    Ok(total)
+}
+
+/// The same without what the pod asks for as a whole (`spec.resources`).
+///
+/// # Errors
+/// A field of another type than it should be, or an amount that is no quantity.
+pub fn container_requests(
+    pod: &Pod,
+    release: KubernetesRelease,
+    least: &[(&str, i64)],
+) -> Result<Amounts, ResourceError> {
+    let mut total = aggregated(pod, release, least)?;
+    add(&mut total, &amounts(&Field::of_spec(&pod.spec.other, "overhead"))?);
+    Ok(total)
+}
+
+/// What containers ask for together. Mirrors `AggregateContainerRequests`.
+fn aggregated(
+    pod: &Pod,
+    release: KubernetesRelease,
+    least: &[(&str, i64)],
+) -> Result<Amounts, ResourceError> {
+    let at = |name| Field::of_spec(&pod.spec.other, name);
     let container = |field: &Field<'_>| -> Result<Amounts, ResourceError> {
         let mut amounts = requests(&field.get("resources")?)?;
         for (name, amount) in least {
@@ -71,8 +96,6 @@ pub fn pod_requests(
         raise(&mut init, &needed);
     }
     raise(&mut total, &init);
-    total.extend(pod_level);
-    add(&mut total, &amounts(&at("overhead"))?);
     Ok(total)
 }
 

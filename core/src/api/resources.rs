@@ -35,6 +35,8 @@ pub struct ContainerResources {
     pub requests: Resources,
     /// What it may use at most.
     pub limits: Resources,
+    /// Whether it is an init container that goes on running (`restartPolicy: Always`).
+    pub is_sidecar: bool,
 }
 
 /// A volume of a pod: its name and where its data is.
@@ -341,7 +343,9 @@ fn resources(field: &Field<'_>) -> Result<Resources, ResourceError> {
 }
 
 fn container(field: &Field<'_>) -> Result<ContainerResources, ResourceError> {
-    with_resources(field.get("name")?.text()?, &field.get("resources")?)
+    let resources = with_resources(field.get("name")?.text()?, &field.get("resources")?)?;
+    let is_sidecar = field.get("restartPolicy")?.text()? == "Always";
+    Ok(ContainerResources { is_sidecar, ..resources })
 }
 
 fn with_resources(name: String, field: &Field<'_>) -> Result<ContainerResources, ResourceError> {
@@ -349,6 +353,7 @@ fn with_resources(name: String, field: &Field<'_>) -> Result<ContainerResources,
         name,
         requests: resources(&field.get("requests")?)?,
         limits: resources(&field.get("limits")?)?,
+        is_sidecar: false,
     })
 }
 

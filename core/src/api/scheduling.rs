@@ -314,8 +314,25 @@ impl SchedulingFields {
 ///
 /// # Errors
 /// A field of another type than it should be.
-pub fn container_images(pod: &Pod) -> Result<Vec<String>, ResourceError> {
-    list(&Field::of_spec(&pod.spec.other, "containers"), |field| field.get("image")?.text())
+pub fn container_images(
+    pod: &Pod,
+    with_init: bool,
+    with_volumes: bool,
+) -> Result<Vec<String>, ResourceError> {
+    let of = |name: &str| {
+        let field = Field::of_spec(&pod.spec.other, name);
+        list(&field, |field| field.get("image")?.text())
+    };
+    let mut images = of("containers")?;
+    if with_init {
+        images.extend(of("initContainers")?);
+    }
+    if with_volumes {
+        let volumes = Field::of_spec(&pod.spec.other, "volumes");
+        let image = |field: &Field<'_>| field.get("image")?.get("reference")?.text();
+        images.extend(list(&volumes, image)?.into_iter().filter(|image| !image.is_empty()));
+    }
+    Ok(images)
 }
 
 /// The names of the claims that a pod's volumes refer to (`persistentVolumeClaim`), in their order.

@@ -578,7 +578,11 @@ impl Scheduler {
             return None;
         };
         let release = self.snapshot.release();
-        for victim in &chosen.victims {
+        let ends = |victim: &PodKey| {
+            release.skips_terminating_victims()
+                && cluster.get_pod(victim).is_some_and(|pod| pod.is_terminating())
+        };
+        for victim in chosen.victims.iter().filter(|victim| !ends(victim)) {
             self.actions.push_back(SchedulerAction::PreemptPod {
                 pod: victim.clone(),
                 condition: preempted_condition(release, pod),
@@ -621,15 +625,17 @@ impl Scheduler {
             Ok(decision) => {
                 let mut rejections =
                     decision.verdicts.iter().filter_map(|verdict| verdict.rejection.as_ref());
+                let among_pods = decision.refusal.is_none();
                 let on_pods = rejections.any(|rejection| {
-                    matches!(
-                        rejection.plugin,
-                        FilterPlugin::NodeResourcesFit
-                            | FilterPlugin::NodePorts
-                            | FilterPlugin::VolumeRestrictions
-                            | FilterPlugin::PodTopologySpread
-                            | FilterPlugin::InterPodAffinity
-                    )
+                    among_pods
+                        && matches!(
+                            rejection.plugin,
+                            FilterPlugin::NodeResourcesFit
+                                | FilterPlugin::NodePorts
+                                | FilterPlugin::VolumeRestrictions
+                                | FilterPlugin::PodTopologySpread
+                                | FilterPlugin::InterPodAffinity
+                        )
                 });
                 (decision.message.unwrap_or_default(), on_pods)
             }

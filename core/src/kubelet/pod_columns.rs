@@ -46,8 +46,12 @@ impl PodColumns {
         if gated.is_some_and(|condition| condition.reason == "SchedulingGated") {
             "SchedulingGated".clone_into(&mut columns.status);
         }
-        if !columns.initializing(pod) {
-            columns.running(pod);
+        let is_initialized = release.shows_containers_of_initialized_pods()
+            && pod.condition("Initialized").is_some_and(|known| known.status.as_str() == "True");
+        let (initializing, of_sidecars) = columns.initializing(pod);
+        if !initializing || is_initialized {
+            (columns.restarts, columns.last_restart) = of_sidecars;
+            columns.running(pod, release);
         }
         let ended = matches!(pod.status.phase, PodPhase::Succeeded | PodPhase::Failed);
         if pod.is_terminating() && pod.status.reason == "NodeLost" {
@@ -66,8 +70,9 @@ impl PodColumns {
         self.last_restart = self.last_restart.max(ended);
     }
 
-    /// What the init containers say, unless all of them are done.
-    fn initializing(&mut self, pod: &Pod) -> bool {
+    /// What the init containers say, unless all of them are done; whether one is not, and how often
+    /// the sidecars up to there were restarted, the last time when.
+    fn initializing(&mut self, pod: &Pod) -> (bool, (i64, Option<Time>)) {
         let containers = list(&pod.spec.other, "initContainers");
         let is_sidecar = |name: &str| {
             let mut found = containers.iter().filter(|container| text(container, "/name") == name);
@@ -100,14 +105,14 @@ impl PodColumns {
             } else {
                 format!("Init:{index}/{}", containers.len())
             };
-            return true;
+            return (true, sidecar_restarts);
         }
-        (self.restarts, self.last_restart) = sidecar_restarts;
-        false
+        (false, sidecar_restarts)
     }
 
-    fn running(&mut self, pod: &Pod) {
+    fn running(&mut self, pod: &Pod, release: KubernetesRelease) {
         let mut has_running = false;
+        let mut failure = None;
         for status in list(&pod.status.other, "containerStatuses").iter().rev() {
             self.restarted(status);
             let waiting = text(status, "/state/waiting/reason");
@@ -115,6 +120,9 @@ impl PodColumns {
                 waiting.clone_into(&mut self.status);
             } else if status.pointer("/state/terminated").is_some() {
                 self.status = terminated(status);
+                if number(status, "/state/terminated/exitCode") != Some(0) {
+                    failure = Some(self.status.clone());
+                }
             } else if status.get("ready").and_then(Value::as_bool) == Some(true)
                 && status.pointer("/state/running").is_some()
             {
@@ -126,6 +134,10 @@ impl PodColumns {
         if self.status == "Completed" && has_running {
             let ready = pod.condition("Ready").is_some_and(|c| c.status.as_str() == "True");
             (if ready { "Running" } else { "NotReady" }).clone_into(&mut self.status);
+        } else if self.status == "Completed"
+            && let Some(failure) = failure.filter(|_| release.shows_failure_before_completion())
+        {
+            self.status = failure;
         }
     }
 }

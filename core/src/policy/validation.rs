@@ -13,13 +13,15 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::num::IntErrorKind;
 
-use crate::api::{Node, ObjectMeta, Pod, Taint, TaintEffect, Toleration, TolerationOperator};
+use crate::api::{
+    Node, ObjectMeta, Pod, Taint, TaintEffect, Toleration, TolerationOperator, in_bytes,
+};
 use crate::policy::matching::is_canonical;
 use crate::quote::go_quote;
 use crate::release::{FeatureGate, FeatureGates, KubernetesRelease};
 
 pub use crate::api::{
-    is_dns1123_label, is_dns1123_subdomain, is_qualified_name, is_valid_label_value,
+    is_dns1123_label, is_dns1123_subdomain, is_qualified_name, is_valid_label_value, label_words,
     validate_namespace_name, validate_node_name, validate_pod_name,
 };
 pub use field_error::{BadValue, FieldError, FieldErrorType};
@@ -37,6 +39,10 @@ pub struct ValidationOptions {
     /// Whether the error for `Lt` and `Gt` names them as supported where they may not be used
     /// (since 1.35).
     pub names_comparison_operators: bool,
+    /// Whether errors about labels count bytes, not characters (since 1.35).
+    pub counts_bytes_of_labels: bool,
+    /// Whether errors show objects as JSON, not as Go literals (since 1.34).
+    pub shows_json: bool,
     /// Whether a DaemonSet may have `maxSurge` (since 1.22). Before, the API server drops it.
     pub daemon_set_surge: bool,
     /// Whether a Job may have `backoffLimitPerIndex` and `maxFailedIndexes` (since 1.29, where they
@@ -52,9 +58,16 @@ impl ValidationOptions {
             exists_value_dump: release.validation_shows_whole_toleration(),
             comparison_operators: gates.is_enabled(FeatureGate::TaintTolerationComparisonOperators),
             names_comparison_operators: release.validation_names_comparison_operators(),
+            counts_bytes_of_labels: release.counts_bytes_of_labels(),
+            shows_json: release.validation_shows_json(),
             daemon_set_surge: release.has_daemon_set_surge(),
             backoff_limit_per_index: release.has_backoff_limit_per_index(),
         }
+    }
+
+    /// Messages about a label's key or value in the words of the release.
+    fn words(&self, messages: Vec<String>) -> Vec<String> {
+        if self.counts_bytes_of_labels { in_bytes(messages) } else { messages }
     }
 }
 
@@ -70,7 +83,7 @@ pub fn validate_tolerations(
     for (index, toleration) in tolerations.iter().enumerate() {
         let mut found = Vec::new();
         if !toleration.key.is_empty() {
-            found.extend(validate_label_name(&toleration.key, "key"));
+            found.extend(label_name(&toleration.key, "key", options));
         }
         if toleration.key.is_empty() && toleration.operator != TolerationOperator::Exists {
             found.push(FieldError::invalid(
@@ -114,7 +127,7 @@ fn validate_operator(
     let value = toleration.value.as_str();
     match toleration.operator {
         TolerationOperator::Empty | TolerationOperator::Equal => {
-            let messages = is_valid_label_value(value);
+            let messages = options.words(is_valid_label_value(value));
             if !messages.is_empty() {
                 errors.push(FieldError::invalid("operator", value, messages.join(";")));
             }
@@ -172,14 +185,24 @@ fn validate_taint_effect(effect: &TaintEffect) -> Option<FieldError> {
     Some(FieldError::not_supported("effect", effect.as_str(), supported))
 }
 
-/// Checks the taints of a node. The API server's `path` is `metadata.taints`, although the taints
-/// are in `spec.taints`. Mirrors `validateNodeTaints`.
+/// Checks the taints of a node, in the words of old releases. The API server's `path` is
+/// `metadata.taints`, although the taints are in `spec.taints`. Mirrors `validateNodeTaints`.
 #[must_use]
 pub fn validate_node_taints(taints: &[Taint], path: &str) -> Vec<FieldError> {
+    check_node_taints(taints, path, &ValidationOptions::default())
+}
+
+/// The same in the words of a release.
+#[must_use]
+pub fn check_node_taints(
+    taints: &[Taint],
+    path: &str,
+    options: &ValidationOptions,
+) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (index, taint) in taints.iter().enumerate() {
-        let mut found = validate_label_name(&taint.key, "key");
-        let messages = is_valid_label_value(&taint.value);
+        let mut found = label_name(&taint.key, "key", options);
+        let messages = options.words(is_valid_label_value(&taint.value));
         if !messages.is_empty() {
             found.push(FieldError::invalid("value", taint.value.as_str(), messages.join(";")));
         }
@@ -189,11 +212,12 @@ pub fn validate_node_taints(taints: &[Taint], path: &str) -> Vec<FieldError> {
             found.extend(validate_taint_effect(&taint.effect));
         }
         if taints.iter().take(index).any(|earlier| earlier.matches(taint)) {
-            found.push(FieldError::duplicate(
-                "",
-                BadValue::Taint(taint.clone()),
-                "taints must be unique by key and effect pair",
-            ));
+            let bad_value = match options.shows_json {
+                true => BadValue::TaintAsJson(taint.clone()),
+                false => BadValue::Taint(taint.clone()),
+            };
+            let detail = "taints must be unique by key and effect pair";
+            found.push(FieldError::duplicate("", bad_value, detail));
         }
         errors.extend(within(path, index, found));
     }
@@ -201,10 +225,7 @@ pub fn validate_node_taints(taints: &[Taint], path: &str) -> Vec<FieldError> {
 }
 
 /// Checks the tolerations of a pod that exists: old ones may change nothing but their
-/// `tolerationSeconds`, new ones may come anywhere.
-///
-/// `Lt` and `Gt` are accepted too when the old pod used them already. Mirrors
-/// `validateOnlyAddedTolerations`.
+/// `tolerationSeconds`, new ones may come anywhere. Mirrors `validateOnlyAddedTolerations`.
 #[must_use]
 pub fn validate_only_added_tolerations(
     new: &[Toleration],
@@ -216,28 +237,36 @@ pub fn validate_only_added_tolerations(
         let detail = "existing toleration can not be modified except its tolerationSeconds";
         return Vec::from([FieldError::forbidden(path, detail)]);
     }
-    let used = |operator: &TolerationOperator| {
-        matches!(operator, TolerationOperator::Lt | TolerationOperator::Gt)
-    };
-    let comparison_operators =
-        options.comparison_operators || old.iter().any(|toleration| used(&toleration.operator));
-    validate_tolerations(new, path, &ValidationOptions { comparison_operators, ..*options })
+    validate_tolerations(new, path, options)
 }
 
-/// Checks a label key, which is also what a taint's key is. Mirrors `ValidateLabelName`.
+/// Checks a label key, which is also what a taint's key is, in the words of old releases. Mirrors
+/// `ValidateLabelName`.
 #[must_use]
 pub fn validate_label_name(name: &str, path: &str) -> Vec<FieldError> {
-    let invalid = |message: String| FieldError::invalid(path, name, message);
-    is_qualified_name(name).into_iter().map(invalid).collect()
+    label_name(name, path, &ValidationOptions::default())
 }
 
-/// Checks labels: keys and values. Mirrors `ValidateLabels`.
+fn label_name(name: &str, path: &str, options: &ValidationOptions) -> Vec<FieldError> {
+    let invalid = |message: String| FieldError::invalid(path, name, message);
+    options.words(is_qualified_name(name)).into_iter().map(invalid).collect()
+}
+
+/// Checks labels, keys and values, in the words of old releases. Mirrors `ValidateLabels`.
 #[must_use]
 pub fn validate_labels(labels: &BTreeMap<String, String>, path: &str) -> Vec<FieldError> {
+    check_labels(labels, path, &ValidationOptions::default())
+}
+
+fn check_labels(
+    labels: &BTreeMap<String, String>,
+    path: &str,
+    options: &ValidationOptions,
+) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (key, value) in labels {
-        errors.extend(validate_label_name(key, path));
-        for message in is_valid_label_value(value) {
+        errors.extend(label_name(key, path, options));
+        for message in options.words(is_valid_label_value(value)) {
             errors.push(FieldError::invalid(path, value.as_str(), message));
         }
     }
@@ -246,10 +275,10 @@ pub fn validate_labels(labels: &BTreeMap<String, String>, path: &str) -> Vec<Fie
 
 /// Checks the name and the labels of a node, and its taints. Mirrors `ValidateNode`.
 #[must_use]
-pub fn validate_node(node: &Node, _: &ValidationOptions) -> Vec<FieldError> {
+pub fn validate_node(node: &Node, options: &ValidationOptions) -> Vec<FieldError> {
     let mut errors = validate_name(&node.metadata.name, validate_node_name);
-    errors.extend(validate_keys(&node.metadata));
-    errors.extend(validate_node_taints(&node.spec.taints, "metadata.taints"));
+    errors.extend(validate_keys(&node.metadata, options));
+    errors.extend(check_node_taints(&node.spec.taints, "metadata.taints", options));
     errors
 }
 
@@ -265,7 +294,7 @@ pub fn validate_pod(pod: &Pod, options: &ValidationOptions) -> Vec<FieldError> {
         let invalid = |message| FieldError::invalid("metadata.namespace", namespace, message);
         errors.extend(validate_namespace_name(namespace).into_iter().map(invalid));
     }
-    errors.extend(validate_keys(&pod.metadata));
+    errors.extend(validate_keys(&pod.metadata, options));
     let node = pod.spec.node_name.as_str();
     if !node.is_empty() {
         let invalid = |message| FieldError::invalid("spec.nodeName", node, message);
@@ -303,10 +332,17 @@ fn validate_requests(pod: &Pod) -> Vec<FieldError> {
 }
 
 /// Checks what changes when `old` becomes `new`: the labels, the tolerations and the node, which
-/// only a binding may set. Mirrors `ValidatePodUpdate`.
+/// only a binding may set. `Lt` and `Gt` are accepted too if the old pod has them. Mirrors
+/// `ValidatePodUpdate` and, for these operators, `GetValidationOptionsFromPodSpecAndMeta`.
 #[must_use]
 pub fn validate_pod_update(new: &Pod, old: &Pod, options: &ValidationOptions) -> Vec<FieldError> {
-    let mut errors = validate_keys(&new.metadata);
+    let mut errors = validate_keys(&new.metadata, options);
+    let compares = |toleration: &Toleration| {
+        matches!(toleration.operator, TolerationOperator::Lt | TolerationOperator::Gt)
+    };
+    let comparison_operators =
+        options.comparison_operators || old.spec.tolerations.iter().any(compares);
+    let options = &ValidationOptions { comparison_operators, ..*options };
     errors.extend(validate_only_added_tolerations(
         &new.spec.tolerations,
         &old.spec.tolerations,
@@ -334,10 +370,10 @@ fn validate_name(name: &str, validate: fn(&str) -> Vec<String>) -> Vec<FieldErro
 }
 
 /// Checks labels, and the keys of annotations, which may have capitals in their prefix.
-fn validate_keys(metadata: &ObjectMeta) -> Vec<FieldError> {
-    let mut errors = validate_labels(&metadata.labels, "metadata.labels");
+fn validate_keys(metadata: &ObjectMeta, options: &ValidationOptions) -> Vec<FieldError> {
+    let mut errors = check_labels(&metadata.labels, "metadata.labels", options);
     for key in metadata.annotations.keys() {
-        for message in is_qualified_name(&key.to_lowercase()) {
+        for message in options.words(is_qualified_name(&key.to_lowercase())) {
             errors.push(FieldError::invalid("metadata.annotations", key.as_str(), message));
         }
     }

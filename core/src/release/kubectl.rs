@@ -44,6 +44,7 @@ changes! {
     kustomize_version = 32: "`kubectl version` prints the version v5.5.0 of Kustomize.";
     kustomize_version = 33: "`kubectl version` prints the version v5.6.0 of Kustomize.";
     kustomize_version = 34: "`kubectl version` prints the version v5.7.1 of Kustomize.";
+    kustomize_version = 36: "`kubectl version` prints the version v5.8.1 of Kustomize.";
     dry_run_warns_of_old_definitions = 19:
         "`kubectl drain --dry-run=server` prints a warning about the version of custom resource \
          definitions.";
@@ -71,6 +72,8 @@ changes! {
         "What `kubectl drain` warns of begins with `Warning`, no longer `WARNING`.";
     drain_unmanaged_error = 30:
         "`kubectl drain` says `cannot delete Pods that declare no controller`.";
+    drain_unmanaged_error = 36:
+        "`kubectl drain` says `cannot delete` of pods without a controller once, no longer twice.";
 }
 
 since! {
@@ -101,8 +104,17 @@ since! {
     /// then: 1.22.
     describe_tells_completion_mode = 22;
     /// Whether `kubectl get pods` tells when a container was last restarted: since 1.22
-    /// (kubernetes/kubernetes#100142).
+    /// (kubernetes/kubernetes#100142), where the cell is a text and no number.
     shows_time_of_last_restart = 22;
+    /// Whether the table of pods tells how the containers are as soon as the pod has the condition
+    /// `Initialized`, whatever its init containers say: since 1.28, which is not certain.
+    shows_containers_of_initialized_pods = 28, believed;
+    /// Whether the table of pods tells how a container failed if another has completed: since 1.35,
+    /// which is not certain.
+    shows_failure_before_completion = 35, believed;
+    /// Whether `kubectl get nodes -o wide` tells the architecture after the version of the kernel:
+    /// since 1.36.
+    shows_architecture_of_kernel = 36;
     /// Whether `kubectl describe job` counts `Active` pods, with those that are ready: since 1.23,
     /// `Running` before.
     describe_counts_active_pods = 23;
@@ -110,6 +122,17 @@ since! {
     describe_reads_event_series = 23;
     /// Whether `kubectl` counts init containers when it computes a QoS class: since 1.24.
     qos_of_kubectl_counts_init_containers = 24;
+    /// Whether `kubectl describe deployment` lists old ReplicaSets without replicas too: since 1.27.
+    describe_lists_empty_replica_sets = 27;
+    /// Whether `kubectl describe node` takes the resources of a pod as a whole instead of the sum of
+    /// its containers': since 1.36.
+    describe_counts_pod_level_resources = 36;
+    /// Whether `kubectl describe` shows events of a single object alone, unless `--show-events` is
+    /// given: since 1.36. Before, those of each object.
+    describe_shows_events_of_one_object = 36;
+    /// Whether `kubectl label` says `modified` if it has both added labels and removed some, and
+    /// `unlabeled` with `--overwrite` too: since 1.36. Before, the length of the object decided.
+    kubectl_says_modified_labels = 36;
     /// Whether `kubectl drain` says `drained` at the end of every node: since 1.23. Before, it says
     /// `evicted` or `deleted` once it has said so of a pod.
     drain_always_says_drained = 23;
@@ -190,7 +213,8 @@ impl KubernetesRelease {
             31 => "v5.4.2",
             32 => "v5.5.0",
             33 => "v5.6.0",
-            _ => "v5.7.1",
+            34 | 35 => "v5.7.1",
+            _ => "v5.8.1",
         })
     }
 
@@ -206,7 +230,7 @@ impl KubernetesRelease {
     }
 
     /// What `kubectl drain` says of pods without a controller: they are *not managed by …* to 1.23,
-    /// *declare no controller* since 1.24.
+    /// *declare no controller* since 1.24. In 1.30 to 1.35 the words before it are there twice.
     #[must_use]
     pub const fn drain_unmanaged_error(self) -> &'static str {
         match self.minor {
@@ -215,7 +239,8 @@ impl KubernetesRelease {
                  StatefulSet (use --force to override)"
             }
             24..=29 => "Pods declare no controller (use --force to override)",
-            _ => "cannot delete Pods that declare no controller (use --force to override)",
+            30..=35 => "cannot delete Pods that declare no controller (use --force to override)",
+            _ => "Pods that declare no controller (use --force to override)",
         }
     }
 
@@ -238,6 +263,8 @@ impl KubernetesRelease {
 }
 
 until! {
+    /// Whether `kubectl describe node` has the line `Kube-Proxy Version`: to 1.35.
+    describe_tells_kube_proxy_version = 35;
     /// Whether `kubectl drain` names its timeout when it gives up waiting for a pod: to 1.31; since
     /// then it says `context deadline exceeded`.
     drain_wait_names_timeout = 31;

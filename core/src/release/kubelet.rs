@@ -164,6 +164,9 @@ since! {
     /// Whether the kubelet knows the signals `containerfs.available` and `containerfs.inodesFree`,
     /// and a file system of images apart from that of containers: since 1.29.
     has_containerfs_signals = 29;
+    /// Whether a threshold of `allocatableMemory.available` that a user sets is compared, and can be
+    /// met: since 1.29, which is not certain.
+    compares_allocatable_memory = 29, believed;
     /// Whether `mergeDefaultEvictionSettings` exists: since 1.33.
     has_merge_default_eviction_settings = 33;
     /// Whether `spec.resources` of a pod counts (the gate `PodLevelResources`, on by default since

@@ -190,6 +190,9 @@ since! {
     /// CPU nor memory: since 1.33 (kubernetes#130260). Before, the node whose use was balanced best
     /// drew all such pods.
     skips_balance_of_idle_pods = 33;
+    /// Whether `NodeResourcesBalancedAllocation` scores how the pod changes the balance of a node,
+    /// 75 if it does not: since 1.36. Before, it scored the balance with the pod alone.
+    scores_change_of_balance = 36;
     /// Whether the scheduler's scores count the overhead's CPU of the pod to be placed in
     /// thousandths: since 1.27, where it is counted as everywhere else; in whole CPUs taken for
     /// thousandths before.
@@ -257,6 +260,19 @@ since! {
     /// preemption, and says of a pod without claims that there are `no new claims to deallocate`:
     /// since 1.34, where the gate `DynamicResourceAllocation` is on by default.
     deallocates_claims = 34;
+    /// Whether a topology spread constraint whose selector is empty counts no pods, instead of all:
+    /// since 1.25, which is not certain.
+    empty_spread_selector_counts_nothing = 25, believed;
+    /// Whether a `namespaceSelector` that the pod to be placed requires selects every namespace if it
+    /// asks for the absence of labels alone, by mistake: since 1.35, which is not certain.
+    selects_namespaces_by_absent_labels = 35, believed;
+    /// Whether a score counts the images of init containers too: since 1.29, which is not certain.
+    scores_images_of_init_containers = 29, believed;
+    /// Whether a score counts the images of image volumes too: since 1.36.
+    scores_images_of_volumes = 36;
+    /// Whether the scheduler leaves a victim of preemption alone that is being deleted already, with
+    /// no second request and no event: since 1.34, which is not certain.
+    skips_terminating_victims = 34, believed;
     /// Whether `minDomains` of a topology spread constraint counts: since 1.27, where the gate
     /// `MinDomainsInPodTopologySpread` is on by default (beta but off in 1.25 and 1.26).
     has_min_domains = 27;

@@ -32,6 +32,12 @@ since! {
     /// Whether the error for the operators `Lt` and `Gt` names them as supported although their
     /// gate is off: since 1.35.
     validation_names_comparison_operators = 35;
+    /// Whether an error about a label's key or value counts `bytes`, no longer `characters`, and says
+    /// `a valid label key`, no longer `a qualified name`: since 1.35.
+    counts_bytes_of_labels = 35;
+    /// Whether an error shows a value that is no text or number as JSON, no longer as a Go literal:
+    /// since 1.34.
+    validation_shows_json = 34;
 }
 
 until! {

@@ -162,7 +162,8 @@ impl ControlPlane {
                 budget.metadata.namespace = "default".into();
             }
             let key = budget.key();
-            all_fine(&format!("poddisruptionbudget/{key}"), &validate_budget(&budget))?;
+            let errors = validate_budget(&budget, &api.validation_options());
+            all_fine(&format!("poddisruptionbudget/{key}"), &errors)?;
             api.default_metadata(&mut budget.metadata);
             let budget = Arc::new(budget);
             let old = api.cluster.put_budget(budget.clone());

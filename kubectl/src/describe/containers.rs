@@ -43,7 +43,7 @@ pub(super) fn describe(
         let name = text(container, "/name");
         let status = statuses.iter().rev().find(|status| text(status, "/name") == name);
         page.line(format_args!("  {indent}{name}:"));
-        image_and_ports(container, status, page);
+        image_and_ports(container, status, pod, page);
         for (title, field) in [("Command", "command"), ("Args", "args")] {
             let words = items(container, field);
             if !words.is_empty() {
@@ -78,7 +78,7 @@ pub(super) fn describe(
     }
 }
 
-fn image_and_ports(container: &Value, status: Option<&Value>, page: &mut Page) {
+fn image_and_ports(container: &Value, status: Option<&Value>, pod: Option<&Pod>, page: &mut Page) {
     if let Some(status) = status {
         page.line(format_args!("    Container ID:\t{}", text(status, "/containerID")));
     }
@@ -86,12 +86,16 @@ fn image_and_ports(container: &Value, status: Option<&Value>, page: &mut Page) {
     if let Some(status) = status {
         page.line(format_args!("    Image ID:\t{}", text(status, "/imageID")));
     }
+    // On the network of the node a port is the node's. Mirrors `SetDefaults_Pod`.
+    let host_network = pod.and_then(|pod| pod.spec.other.get("hostNetwork"));
+    let on_host = host_network.and_then(Value::as_bool).unwrap_or(false);
     let with_names = page.view.release.describe_tells_names_of_ports();
     for (title, field) in [("Port", "/containerPort"), ("Host Port", "/hostPort")] {
         let port = |port: &Value| {
             let protocol = Some(text(port, "/protocol")).filter(|text| !text.is_empty());
-            let mut line =
-                format!("{}/{}", number(port, field).unwrap_or(0), protocol.unwrap_or("TCP"));
+            let default = if on_host { number(port, "/containerPort") } else { None };
+            let number = number(port, field).filter(|port| *port != 0).or(default).unwrap_or(0);
+            let mut line = format!("{number}/{}", protocol.unwrap_or("TCP"));
             let name = text(port, "/name");
             if with_names && !name.is_empty() {
                 line.push_str(&format!(" ({name})"));

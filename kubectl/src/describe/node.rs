@@ -115,6 +115,9 @@ fn system_info(node: &Node, page: &mut Page) {
         ("Kubelet Version", "kubeletVersion"),
         ("Kube-Proxy Version", "kubeProxyVersion"),
     ] {
+        if name == "kubeProxyVersion" && !page.view.release.describe_tells_kube_proxy_version() {
+            continue;
+        }
         let value = info.and_then(|info| info.get(name)).and_then(Value::as_str);
         page.line(format_args!("  {title}:\t{}", value.unwrap_or("")));
     }
@@ -188,7 +191,7 @@ fn resources(node: &Node, surroundings: &Surroundings, page: &mut Page) {
     page.line("  ---------\t----\t\t------------\t----------\t---------------\t-------------\t---");
     let (mut requests, mut limits) = (Amounts::new(), Amounts::new());
     for pod in pods {
-        let (pod_requests, pod_limits) = requests_and_limits(pod);
+        let (pod_requests, pod_limits) = requests_and_limits(pod, page.view.release);
         page.line(format_args!(
             "  {}\t{}\t\t{}\t{}\t{}\t{}\t{}",
             pod.metadata.namespace,

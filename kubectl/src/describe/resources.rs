@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 use taintlab_core::api::{Pod, Quantity};
 use taintlab_core::order::Ordered;
+use taintlab_core::release::KubernetesRelease;
 
 use crate::path::plain_text;
 
@@ -67,7 +68,7 @@ fn raise(sums: &mut Amounts, amounts: &Amounts) {
 
 /// Requests and limits of a pod. Mirrors `resourcehelper.PodRequestsAndLimits`, including sidecars
 /// (init containers that keep running), which old releases do not have.
-pub(super) fn requests_and_limits(pod: &Pod) -> (Amounts, Amounts) {
+pub(super) fn requests_and_limits(pod: &Pod, release: KubernetesRelease) -> (Amounts, Amounts) {
     let main = containers(pod, "containers");
     let init = containers(pod, "initContainers");
     let overhead = amounts(pod.spec.other.get("overhead"));
@@ -88,6 +89,12 @@ pub(super) fn requests_and_limits(pod: &Pod) -> (Amounts, Amounts) {
             }
         }
         raise(&mut sums, &largest);
+        if release.describe_counts_pod_level_resources() {
+            let whole = pod.spec.other.get("resources").and_then(|of| of.get(field));
+            let counts =
+                |name: &str| matches!(name, "cpu" | "memory") || name.starts_with("hugepages-");
+            sums.extend(amounts(whole).into_iter().filter(|(name, _)| counts(name)));
+        }
         sums
     };
     let (mut requests, mut limits) = (total("requests"), total("limits"));

@@ -128,9 +128,10 @@ fn replica_sets_of(value: &Value, surroundings: &Surroundings, page: &mut Page) 
     });
     let template = without_hash(value);
     let new = sets.iter().find(|set| without_hash(set) == template).copied();
+    let lists_empty = page.view.release.describe_lists_empty_replica_sets();
     let is_old = |set: &&Value| {
         new.is_none_or(|new| text(set, "/metadata/uid") != text(new, "/metadata/uid"))
-            && number(set, "/spec/replicas") != Some(0)
+            && (lists_empty || number(set, "/spec/replicas") != Some(0))
     };
     let old: Vec<&Value> = sets.into_iter().filter(is_old).collect();
     if old.is_empty()
@@ -258,7 +259,9 @@ pub(super) fn job(value: &Value, page: &mut Page) {
     }
     if release.describe_tells_backoff_limit() {
         page.field("Suspend", value.pointer("/spec/suspend") == Some(&Value::Bool(true)));
-        page.field("Backoff Limit", spec("backoffLimit").unwrap_or(6));
+        // What is not given, the API server sets.
+        let default = spec("backoffLimitPerIndex").map_or(6, |_| i64::from(i32::MAX));
+        page.field("Backoff Limit", spec("backoffLimit").unwrap_or(default));
         if let Some(seconds) = spec("ttlSecondsAfterFinished") {
             page.field("TTL Seconds After Finished", seconds);
         }

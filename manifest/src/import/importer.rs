@@ -335,7 +335,7 @@ impl<'t, 'f> Importer<'t, 'f> {
 
     fn budget(&mut self, path: &str, tree: &Spanned<'t>, mut budget: PodDisruptionBudget) -> bool {
         in_default(&mut budget.metadata);
-        let errors = validate_budget(&budget);
+        let errors = validate_budget(&budget, &options());
         let name = format!("poddisruptionbudget/{}", budget.key());
         let valid = self.is_valid(path, tree, errors);
         let taken = valid && self.is_new(path, tree, "budget", &name);
@@ -519,6 +519,8 @@ fn options() -> ValidationOptions {
         exists_value_dump: false,
         comparison_operators: true,
         names_comparison_operators: true,
+        counts_bytes_of_labels: true,
+        shows_json: true,
         daemon_set_surge: true,
         backoff_limit_per_index: true,
     }

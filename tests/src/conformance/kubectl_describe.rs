@@ -1,12 +1,11 @@
-//! `kubectl_describe_1.20`: the pages of `kubectl describe`.
+//! `kubectl_describe_*`: the pages of `kubectl describe`.
 
 use serde::Deserialize;
 use serde_json::Value;
-use taintlab_core::release::KubernetesRelease;
 use taintlab_core::time::Time;
 use taintlab_kubectl::print::{Surroundings, View, describe};
 
-use super::{Outcome, compare, with_flagged_case};
+use super::{Outcome, compare, release_of, with_flagged_case};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -24,20 +23,30 @@ struct Case {
     flagged: Value,
 }
 
-/// The release and the clock of all cases.
-pub(super) fn view() -> View {
-    let release = KubernetesRelease::parse("1.20").expect("it is known");
-    View { release, now: Time::parse("2020-01-01T00:00:00Z").expect("it is a time") }
+/// That release, and the clock of all cases.
+pub(super) fn view(release: &str) -> View {
+    View {
+        release: release_of(release),
+        now: Time::parse("2020-01-01T00:00:00Z").expect("it is a time"),
+    }
 }
 
-/// Runs one case.
-pub fn run(line: &str) -> Outcome {
+/// Runs one case of that release.
+pub fn run(release: &str, line: &str) -> Outcome {
     with_flagged_case(
         line,
         |case: &Case| !case.flagged.is_null(),
         |case| {
-            let surroundings = Surroundings::read(&case.others, Some(case.events))?;
-            let text = describe(view(), &case.kind, &case.object, &surroundings)?;
+            let mut events = case.events;
+            // Kubectl searches the events of a node by two UIDs; the client that was recorded gave
+            // all of them both times.
+            if case.kind == "Node"
+                && release_of(release).describe_node_shows_events_of_controllers()
+            {
+                events.extend(events.clone());
+            }
+            let surroundings = Surroundings::read(&case.others, Some(events))?;
+            let text = describe(view(release), &case.kind, &case.object, &surroundings)?;
             Ok(compare(&case.text, &text))
         },
     )

@@ -1,4 +1,4 @@
-//! `kubectl_get_1.20`: the API server's tables, and how `kubectl get` prints them.
+//! `kubectl_get_*`: the API server's tables, and how `kubectl get` prints them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -40,8 +40,8 @@ struct Answer {
     text: String,
 }
 
-/// Runs one case.
-pub fn run(line: &str) -> Outcome {
+/// Runs one case of that release.
+pub fn run(release: &str, line: &str) -> Outcome {
     with_flagged_case(
         line,
         |case: &Case| !case.flagged.is_null(),
@@ -55,7 +55,7 @@ pub fn run(line: &str) -> Outcome {
                 with_kind: options.with_kind,
                 label_columns: options.label_columns,
             };
-            let table = get(view(), &case.kind, &case.objects, &options)?;
+            let table = get(view(release), &case.kind, &case.objects, &options)?;
             let expected = Answer { columns: case.columns, cells: case.cells, text: case.text };
             let text = table.text(&options);
             Ok(compare(&expected, &Answer { columns: table.columns, cells: table.rows, text }))

@@ -1,11 +1,11 @@
-//! `kubectl_taint`: what `kubectl taint` of 1.20.2 makes of its arguments, and of a node's taints.
+//! `kubectl_taint*`: what `kubectl taint` makes of its arguments, and of a node's taints.
 
 use serde::{Deserialize, Serialize};
 use taintlab_core::api::Taint;
 use taintlab_core::policy::taints::kubectl::{parse_taints, update_taints, validate_changes};
 use taintlab_core::release::KubernetesRelease;
 
-use super::{Outcome, compare, nullable, with_case};
+use super::{Outcome, compare, nullable, release_of, with_case};
 
 /// The name of the node in every case.
 const NODE: &str = "node-name";
@@ -54,10 +54,10 @@ struct Answer {
     update_error: String,
 }
 
-/// Runs one case.
-pub fn run(line: &str) -> Outcome {
+/// Runs one case of that release.
+pub fn run(release: &str, line: &str) -> Outcome {
     with_case(line, |case: Case| {
-        let got = answer(&case);
+        let got = answer(release_of(release), &case);
         let expected = Answer {
             add: case.add,
             remove: case.remove,
@@ -71,8 +71,8 @@ pub fn run(line: &str) -> Outcome {
     })
 }
 
-fn answer(case: &Case) -> Answer {
-    let changes = match parse_taints(&case.spec) {
+fn answer(release: KubernetesRelease, case: &Case) -> Answer {
+    let changes = match parse_taints(release, &case.spec) {
         Ok(changes) => changes,
         Err(error) => return Answer { error, ..Answer::default() },
     };
@@ -81,8 +81,7 @@ fn answer(case: &Case) -> Answer {
     if case.kind == Kind::Parse {
         return answer;
     }
-    let recorded = KubernetesRelease::parse("1.20").expect("it is known");
-    answer.validate_error = validate_changes(recorded, &changes).err().unwrap_or_default();
+    answer.validate_error = validate_changes(release, &changes).err().unwrap_or_default();
     match update_taints(NODE, &case.node_taints, &changes, case.overwrite) {
         Ok((operation, taints)) => {
             answer.operation = operation.as_str().to_owned();

@@ -1,4 +1,4 @@
-//! `kubelet_eviction_*`: thresholds, the order of eviction, and passes of the kubelet of 1.20.2.
+//! `kubelet_eviction_*`: thresholds, the order of eviction, and passes of the kubelet.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,31 +7,33 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use taintlab_core::api::{Quantity, Toleration};
 use taintlab_core::kubelet::{
-    ActionResult, EvictionConfig, EvictionManager, KubeletPod, Layout, Reclaim, Signal, Threshold,
-    ThresholdValue, admit, parse_threshold_config, rank as rank_pods,
+    ActionResult, EvictionConfig, EvictionManager, KubeletPod, KubeletVersion, Layout, Reclaim,
+    Signal, Threshold, ThresholdValue, admit, parse_threshold_config, rank as rank_pods,
 };
 use taintlab_core::time::{Timestamp, format_duration};
 
 use super::{Outcome, compare, nullable, with_case, with_flagged_case};
 use crate::kubelet::{ContainerCase, NodeCase, PodCase, Seen, drain, version};
 
-/// The release that was recorded.
-const MINOR: u8 = 20;
-
 type Statements = BTreeMap<String, String>;
 
 fn read(
+    version: KubeletVersion,
     enforced: &[String],
     hard: &Statements,
     soft: &Statements,
     grace: &Statements,
     reclaim: &Statements,
 ) -> Result<Vec<Threshold>, String> {
-    parse_threshold_config(version(MINOR), enforced, hard, soft, grace, reclaim)
+    parse_threshold_config(version, enforced, hard, soft, grace, reclaim)
 }
 
-fn layout(dedicated_imagefs: bool) -> Layout {
-    if dedicated_imagefs { Layout::DedicatedImageFs } else { Layout::OneFilesystem }
+fn layout(dedicated_imagefs: bool, split_containerfs: bool) -> Layout {
+    match (dedicated_imagefs, split_containerfs) {
+        (_, true) => Layout::SplitImageFs,
+        (true, false) => Layout::DedicatedImageFs,
+        (false, false) => Layout::OneFilesystem,
+    }
 }
 
 #[derive(Deserialize)]
@@ -118,11 +120,12 @@ impl From<&Threshold> for ThresholdAnswer {
     }
 }
 
-/// Runs one case of `kubelet_eviction_parse`. Upstream goes through a map; each error it may give
+/// Runs one case of `kubelet_eviction_parse*` of that release. Upstream goes through a map; each error it may give
 /// first is right.
-pub fn parse(line: &str) -> Outcome {
+pub fn parse(minor: u8, line: &str) -> Outcome {
     with_case(line, |case: ParseCase| {
         let read = read(
+            version(minor),
             &case.enforce_node_allocatable,
             &case.eviction_hard,
             &case.eviction_soft,
@@ -149,6 +152,8 @@ struct RankCase {
     _id: u64,
     signal: String,
     dedicated_imagefs: bool,
+    #[serde(default)]
+    split_containerfs: bool,
     pods: Vec<PodCase>,
     /// Pods of one group are equal.
     #[serde(rename = "order")]
@@ -159,24 +164,27 @@ struct RankCase {
     raw_order: Vec<String>,
 }
 
-/// Runs one case of `kubelet_eviction_rank`.
-pub fn rank(line: &str) -> Outcome {
-    with_case(line, |case: RankCase| match ranked(&case) {
+/// Runs one case of `kubelet_eviction_rank*` of that release.
+pub fn rank(minor: u8, line: &str) -> Outcome {
+    with_case(line, |case: RankCase| match ranked(version(minor), &case) {
         Ok((names, groups)) => compare(&(case.raw_order, case.groups), &(names, groups)),
         Err(error) => Outcome::Failed(error),
     })
 }
 
-fn ranked(case: &RankCase) -> Result<(Vec<String>, Vec<Vec<String>>), String> {
-    let version = version(MINOR);
+fn ranked(
+    version: KubeletVersion,
+    case: &RankCase,
+) -> Result<(Vec<String>, Vec<Vec<String>>), String> {
     let signal = Signal::parse(version, &case.signal)?;
     let pods: Result<Vec<KubeletPod>, String> =
         case.pods.iter().map(|pod| pod.kubelet_pod(version)).collect();
     let pods = pods?;
     let summary = NodeCase::default().summary(&case.pods);
     let references: Vec<&KubeletPod> = pods.iter().collect();
-    let ranking = rank_pods(version, layout(case.dedicated_imagefs), signal, &references, &summary)
-        .ok_or("no way to rank")?;
+    let layout = layout(case.dedicated_imagefs, case.split_containerfs);
+    let ranking =
+        rank_pods(version, layout, signal, &references, &summary).ok_or("no way to rank")?;
     let mut groups: Vec<Vec<String>> = Vec::new();
     let mut is_equal = false;
     for pod in &ranking.pods {
@@ -197,6 +205,8 @@ struct SyncCase {
     _id: u64,
     config: SyncConfig,
     dedicated_imagefs: bool,
+    #[serde(default)]
+    split_containerfs: bool,
     pods: Vec<PodCase>,
     steps: Vec<Step>,
     results: Vec<StepResult>,
@@ -262,17 +272,24 @@ struct Kill {
     message: String,
 }
 
-/// Runs one case of `kubelet_eviction_sync`. It is flagged if upstream takes several thresholds in
+/// Runs one case of `kubelet_eviction_sync*` of that release. It is flagged if upstream takes several thresholds in
 /// the order of a map.
-pub fn sync(line: &str) -> Outcome {
-    with_flagged_case(line, |case: &SyncCase| case.nondeterministic, play)
+pub fn sync(minor: u8, line: &str) -> Outcome {
+    // The first pass replaces what a user set for the file system of containers in a slice that the
+    // pass may share or not, as its capacity has it.
+    let sets_containerfs = |case: &SyncCase| {
+        let mut signals = case.config.eviction_hard.keys().chain(case.config.eviction_soft.keys());
+        signals.any(|signal| signal.starts_with("containerfs."))
+    };
+    let is_flagged = |case: &SyncCase| case.nondeterministic || sets_containerfs(case);
+    with_flagged_case(line, is_flagged, |case| play(version(minor), case))
 }
 
-fn play(case: SyncCase) -> Result<Outcome, String> {
-    let version = version(MINOR);
+fn play(version: KubeletVersion, case: SyncCase) -> Result<Outcome, String> {
     let config = &case.config;
     let config = EvictionConfig {
         thresholds: read(
+            version,
             &config.enforce_node_allocatable,
             &config.eviction_hard,
             &config.eviction_soft,
@@ -286,7 +303,7 @@ fn play(case: SyncCase) -> Result<Outcome, String> {
         overwrites_grace_period: false,
         pod_disruption_conditions: true,
     };
-    let layout = layout(case.dedicated_imagefs);
+    let layout = layout(case.dedicated_imagefs, case.split_containerfs);
     let mut manager = EvictionManager::new(version, config, "node".into(), layout, Timestamp::ZERO);
     for pod in &case.pods {
         let kubelet_pod = Arc::new(pod.kubelet_pod(version)?);

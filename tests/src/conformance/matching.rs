@@ -1,4 +1,4 @@
-//! `matching`: which tolerations match a node's taints, and for how long.
+//! `matching*`: which tolerations match a node's taints, and for how long.
 
 use serde::Deserialize;
 use taintlab_core::api::{Taint, Toleration};
@@ -15,6 +15,8 @@ struct Case {
     taints: Vec<Taint>,
     #[serde(default, deserialize_with = "nullable")]
     tolerations: Vec<Toleration>,
+    #[serde(default)]
+    enable_comparison_operators: bool,
     all_tolerated: bool,
     #[serde(default, deserialize_with = "nullable")]
     used: Vec<Toleration>,
@@ -26,10 +28,11 @@ struct Case {
 /// Runs one case; the explanation must name the same tolerations.
 pub fn run(line: &str) -> Outcome {
     with_case(line, |case: Case| {
-        let matching = matching_tolerations(&case.taints, &case.tolerations, false);
+        let gate = case.enable_comparison_operators;
+        let matching = matching_tolerations(&case.taints, &case.tolerations, gate);
         let used: Vec<_> =
             matching.used.iter().map(|index| case.tolerations[*index].clone()).collect();
-        let explanation = explain(&case.taints, &case.tolerations, false);
+        let explanation = explain(&case.taints, &case.tolerations, gate);
         let explained: Option<Vec<_>> = explanation.taints.iter().map(|t| t.answered_by).collect();
         let nanos = min_toleration_time(&used);
         let seconds = match nanos {

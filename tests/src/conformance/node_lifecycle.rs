@@ -33,6 +33,7 @@ fn play(case: Case) -> Result<Outcome, String> {
     let minor = match case.behaviour.as_str() {
         "1.20.2" => BEHAVIOUR_1_20,
         "current" => BEHAVIOUR_CURRENT,
+        "1.36.2" => 36,
         other => return Err(format!("unknown behaviour {other}")),
     };
     let release = KubernetesRelease::new(minor).ok_or("unknown release")?;

@@ -155,6 +155,7 @@ pub fn run(line: &str) -> Result<(), String> {
         "1.18.6" => 18,
         "1.20.2" => 20,
         "current" => 35,
+        "1.36.2" => 36,
         other => return Err(format!("unknown behaviour {other}")),
     };
     let release = KubernetesRelease::new(minor).ok_or("unknown release")?;

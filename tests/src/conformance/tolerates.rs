@@ -1,4 +1,4 @@
-//! `tolerates` and `tolerates-numeric`: one toleration against one taint.
+//! `tolerates*`: one toleration against one taint.
 
 use std::slice;
 

@@ -1,13 +1,14 @@
-//! `validation`: what the API server of 1.20.2 says about taints and tolerations.
+//! `validation*`: what the API server says about taints and tolerations.
 
 use serde::{Deserialize, Serialize};
 use taintlab_core::api::{Taint, Toleration};
 use taintlab_core::policy::validation::{
-    BadValue, FieldError, ValidationOptions, validate_node_taints, validate_only_added_tolerations,
+    BadValue, FieldError, ValidationOptions, check_node_taints, validate_only_added_tolerations,
     validate_tolerations,
 };
+use taintlab_core::release::{FeatureGate, FeatureGates};
 
-use super::{Outcome, compare, nullable, with_case};
+use super::{Outcome, compare, nullable, release_of, with_case};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -21,6 +22,8 @@ enum Kind {
 #[serde(deny_unknown_fields)]
 struct Case {
     kind: Kind,
+    #[serde(default)]
+    enable_comparison_operators: bool,
     #[serde(default, deserialize_with = "nullable")]
     taints: Vec<Taint>,
     #[serde(default, deserialize_with = "nullable")]
@@ -52,7 +55,7 @@ impl From<FieldError> for Answer {
             bad_value: match error.bad_value {
                 BadValue::Text(text) => text,
                 BadValue::Toleration(_) => "toleration".to_owned(),
-                BadValue::Taint(_) => "taint".to_owned(),
+                BadValue::Taint(_) | BadValue::TaintAsJson(_) => "taint".to_owned(),
                 BadValue::Number(number) => number.to_string(),
                 BadValue::Literal(literal) => literal,
             },
@@ -61,20 +64,21 @@ impl From<FieldError> for Answer {
     }
 }
 
-/// Runs one case.
-pub fn run(line: &str) -> Outcome {
-    let options = ValidationOptions {
-        exists_value_dump: true,
-        comparison_operators: false,
-        names_comparison_operators: false,
-        daemon_set_surge: false,
-        backoff_limit_per_index: false,
-    };
+/// Runs one case of that release.
+pub fn run(release: &str, line: &str) -> Outcome {
+    let release = release_of(release);
     with_case(line, |case: Case| {
+        let gate = FeatureGate::TaintTolerationComparisonOperators.name();
+        let set = case.enable_comparison_operators.then_some((gate, true));
+        let gates = match FeatureGates::new(release, set) {
+            Ok(gates) => gates,
+            Err(error) => return Outcome::Failed(error),
+        };
+        let options = ValidationOptions::new(release, &gates);
         let path = "spec.tolerations";
         let errors = match case.kind {
             Kind::Tolerations => validate_tolerations(&case.tolerations, path, &options),
-            Kind::NodeTaints => validate_node_taints(&case.taints, "spec.taints"),
+            Kind::NodeTaints => check_node_taints(&case.taints, "spec.taints", &options),
             Kind::OnlyAddedTolerations => validate_only_added_tolerations(
                 &case.tolerations,
                 &case.old_tolerations,

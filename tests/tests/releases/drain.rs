@@ -50,6 +50,14 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         observe: |release| last_line(release, "m").replace("error: ", ""),
     },
     Difference {
+        name: "drain_unmanaged_error",
+        last: "1.35",
+        before: "cannot delete cannot delete Pods that declare no controller (use --force to \
+                 override): d/q",
+        after: "cannot delete Pods that declare no controller (use --force to override): d/q",
+        observe: |release| last_line(release, "m").replace("error: ", ""),
+    },
+    Difference {
         name: "drain_unmanaged_warning",
         last: "1.23",
         before: "deleting Pods not managed by ReplicationController, ReplicaSet, Job, DaemonSet or \
@@ -306,7 +314,7 @@ const NO_IGNORE_ERRORS: &str = "error: unknown flag: --ignore-errors\n\
                                 See 'kubectl drain --help' for usage.\n[1]";
 
 /// Errors whose words differ between releases, each a row of its own, and what stands for them.
-const ERRORS: [(&str, &str); 7] = [
+const ERRORS: [(&str, &str); 8] = [
     ("cannot delete Pods with local storage (use --delete-local-data to override)", STORAGE),
     ("cannot delete Pods with local storage (use --delete-emptydir-data to override)", STORAGE),
     (
@@ -319,6 +327,7 @@ const ERRORS: [(&str, &str); 7] = [
         UNMANAGED,
     ),
     ("cannot delete Pods declare no controller (use --force to override)", UNMANAGED),
+    ("cannot delete Pods that declare no controller (use --force to override)", UNMANAGED),
     ("cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore)", "DAEMON SET"),
     ("due to error: ", "due to error:"),
 ];

@@ -129,6 +129,120 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         observe: kustomize_version,
     },
     Difference {
+        name: "kustomize_version",
+        last: "1.35",
+        before: "v5.7.1",
+        after: "v5.8.1",
+        observe: kustomize_version,
+    },
+    Difference {
+        name: "shows_architecture_of_kernel",
+        last: "1.35",
+        before: "\"5.10.0\"",
+        after: "\"5.10.0 (arm64)\"",
+        observe: |release| {
+            let info = json!({ "kernelVersion": "5.10.0", "architecture": "arm64" });
+            let node = json!({ "status": { "nodeInfo": info } });
+            let table = get(view(release), "Node", &[node], &TableOptions::default()).unwrap();
+            table.rows[0][8].to_string()
+        },
+    },
+    Difference {
+        name: "shows_containers_of_initialized_pods",
+        last: "1.27",
+        before: "Init:0/1",
+        after: "Completed",
+        observe: |release| {
+            let status = json!({
+                "conditions": [{ "type": "Initialized", "status": "True" }],
+                "initContainerStatuses": [{ "name": "i", "state": { "running": {} } }],
+                "containerStatuses": [ended("Completed", 0)],
+            });
+            let spec = json!({ "initContainers": [{ "name": "i" }] });
+            status_of(release, &json!({ "spec": spec, "status": status }))
+        },
+    },
+    Difference {
+        name: "shows_failure_before_completion",
+        last: "1.34",
+        before: "Completed",
+        after: "Error",
+        observe: |release| {
+            let statuses = [ended("Completed", 0), ended("Error", 1)];
+            status_of(release, &json!({ "status": { "containerStatuses": statuses } }))
+        },
+    },
+    Difference {
+        name: "describe_lists_empty_replica_sets",
+        last: "1.26",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            let metadata = json!({ "name": "web", "uid": "u" });
+            let selector = json!({ "matchLabels": { "app": "web" } });
+            let deployment = json!({ "metadata": metadata, "spec": { "selector": selector } });
+            let owner = json!({ "kind": "Deployment", "name": "web", "uid": "u",
+                                "apiVersion": "apps/v1", "controller": true });
+            let set = json!({
+                "kind": "ReplicaSet",
+                "metadata": { "name": "old", "labels": { "app": "web" },
+                              "ownerReferences": [owner] },
+                "spec": { "replicas": 0, "template": { "metadata": { "labels": { "a": "b" } } } },
+            });
+            let surroundings = Surroundings::read(&[set], Some(Vec::new())).unwrap();
+            let page = describe(view(release), "Deployment", &deployment, &surroundings);
+            page.unwrap().contains("old (0/0 replicas created)").to_string()
+        },
+    },
+    Difference {
+        name: "describe_counts_pod_level_resources",
+        last: "1.35",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            let pod = json!({
+                "kind": "Pod",
+                "metadata": { "name": "p" },
+                "spec": { "nodeName": "n", "containers": [],
+                          "resources": { "requests": { "cpu": "3" } } },
+            });
+            let node = json!({ "metadata": { "name": "n" },
+                               "status": { "allocatable": { "cpu": "4" } } });
+            let surroundings = Surroundings::read(&[pod], Some(Vec::new())).unwrap();
+            let page = describe(view(release), "Node", &node, &surroundings).unwrap();
+            page.contains("3 (75%)").to_string()
+        },
+    },
+    Difference {
+        name: "describe_tells_kube_proxy_version",
+        last: "1.35",
+        before: "true",
+        after: "false",
+        observe: |release| shows(release, "Node", "{}", "Kube-Proxy Version:"),
+    },
+    Difference {
+        name: "describe_shows_events_of_one_object",
+        last: "1.35",
+        before: "2 1 2",
+        after: "0 1 2",
+        observe: |release| {
+            let shown = |line| kubectl(release, line).stdout.matches("Events:").count();
+            let (several, one) = ("describe node/n pod/p -n d", "describe node n");
+            let told = "describe node/n pod/p -n d --show-events";
+            format!("{} {} {}", shown(several), shown(one), shown(told))
+        },
+    },
+    Difference {
+        name: "kubectl_says_modified_labels",
+        last: "1.35",
+        before: "node/n labeled\nnode/n labeled\n",
+        after: "node/n modified\nnode/n unlabeled\n",
+        observe: |release| {
+            let of = |line| kubectl(release, line).stdout;
+            of("label node n a- c=d") + &of("label node n a- --overwrite")
+        },
+    },
+    Difference {
         name: "jobs_have_status_column",
         last: "1.29",
         before: "false",
@@ -418,6 +532,18 @@ fn shows(release: KubernetesRelease, kind: &str, object: &str, text: &str) -> St
 
 fn view(release: KubernetesRelease) -> View {
     View { release, now: Time::parse("2020-01-01T00:00:00Z").unwrap() }
+}
+
+/// A container that has ended.
+fn ended(reason: &str, code: i64) -> Value {
+    json!({ "name": "c", "state": { "terminated": { "reason": reason, "exitCode": code } } })
+}
+
+/// The column STATUS of a pod.
+fn status_of(release: KubernetesRelease, pod: &Value) -> String {
+    let pods = std::slice::from_ref(pod);
+    let table = get(view(release), "Pod", pods, &TableOptions::default()).unwrap();
+    table.rows[0][2].as_str().unwrap().to_owned()
 }
 
 /// The column RESTARTS of a pod.

@@ -235,6 +235,24 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         },
     },
     Difference {
+        name: "compares_allocatable_memory",
+        last: "1.28",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            let mut settings = KubeletConfiguration::default();
+            let flags = [
+                ("enforce-node-allocatable", "none"),
+                ("eviction-hard", "allocatableMemory.available<1Gi"),
+            ];
+            for (name, value) in flags {
+                settings.set_flag(release.into(), name, value).unwrap();
+            }
+            let config = settings.eviction_config(release.into()).unwrap();
+            config.thresholds[0].less_than.to_string()
+        },
+    },
+    Difference {
         name: "default_imagefs_inodes_threshold",
         last: "1.29",
         before: "4",

@@ -155,7 +155,7 @@ fn no_difference_is_left_out() {
         .filter(|(_, result)| !result.starts_with("Option<Self>"))
         .map(|(name, _)| name.to_owned())
         // Of a gate or of a change, not of a release.
-        .filter(|name| !["name", "$name", "as_str"].contains(&name.as_str()));
+        .filter(|name| !["name", "$name", "as_str", "is_older"].contains(&name.as_str()));
     let gates = FeatureGate::ALL.into_iter().map(|gate| gate.name().to_owned());
     let known: BTreeSet<String> = methods.chain(in_tables).chain(gates).collect();
     let tested: BTreeSet<String> =

@@ -1,6 +1,6 @@
 //! What the scheduler does and says differently from release to release.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -9,6 +9,7 @@ use taintlab_core::api::{
 };
 use taintlab_core::cluster::Volumes;
 use taintlab_core::controllers::scheduler::preempted_event;
+use taintlab_core::event::{Event, EventKind};
 use taintlab_core::policy::admission::admit_priority;
 use taintlab_core::policy::scheduling::{
     BudgetOfVictims, Decision, SchedulerConfig, ScorePlugin, Snapshot, preempted_condition,
@@ -235,13 +236,13 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
         name: "scores_resources_by_fit",
         last: "1.21",
-        before: "90",
-        after: "99",
+        before: "false",
+        after: "true",
         observe: |release| {
             let nodes = [node("n", json!({}), json!({}))];
             let new = pod("p", "", json!({"memory": "1Mi"}), json!({}));
             let decision = decide(release, &nodes, &[], &new);
-            scores(&decision, ScorePlugin::NodeResourcesBalancedAllocation)
+            (!scores(&decision, ScorePlugin::NodeResourcesFit).is_empty()).to_string()
         },
     },
     Difference {
@@ -407,6 +408,103 @@ pub(super) const DIFFERENCES: &[Difference] = &[
                 .map(|name| node(name, json!({}), json!({"status": {"images": image}})));
             let decision = decide(release, &nodes, &[], &pod("p", "", json!({}), json!({})));
             scores(&decision, ScorePlugin::ImageLocality)
+        },
+    },
+    Difference {
+        name: "scores_images_of_init_containers",
+        last: "1.28",
+        before: "100",
+        after: "50",
+        observe: |release| {
+            let image = json!([{"names": ["a:1"], "sizeBytes": 1_i64 << 30}]);
+            let nodes = [node("n", json!({}), json!({"status": {"images": image}}))];
+            let spec = json!({"initContainers": [{"image": "other:1"}]});
+            let decision = decide(release, &nodes, &[], &pod("p", "", json!({}), spec));
+            scores(&decision, ScorePlugin::ImageLocality)
+        },
+    },
+    Difference {
+        name: "scores_images_of_volumes",
+        last: "1.35",
+        before: "100",
+        after: "50",
+        observe: |release| {
+            let image = json!([{"names": ["a:1"], "sizeBytes": 1_i64 << 30}]);
+            let nodes = [node("n", json!({}), json!({"status": {"images": image}}))];
+            let spec = json!({"volumes": [{"name": "v", "image": {"reference": "other:1"}}]});
+            let decision = decide(release, &nodes, &[], &pod("p", "", json!({}), spec));
+            scores(&decision, ScorePlugin::ImageLocality)
+        },
+    },
+    Difference {
+        name: "scores_change_of_balance",
+        last: "1.35",
+        before: "100",
+        after: "75",
+        observe: |release| {
+            let nodes = [node("n", json!({}), json!({}))];
+            let new = pod("p", "", json!({"cpu": "500m", "memory": "512Mi"}), json!({}));
+            let decision = decide(release, &nodes, &[], &new);
+            scores(&decision, ScorePlugin::NodeResourcesBalancedAllocation)
+        },
+    },
+    Difference {
+        name: "empty_spread_selector_counts_nothing",
+        last: "1.24",
+        before: "PodTopologySpread",
+        after: "",
+        observe: |release| {
+            let nodes = ["m", "n"].map(|name| node(name, json!({"rack": name}), json!({})));
+            let on = [pod("a", "m", json!({}), json!({}))];
+            let spec = json!({"topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "rack",
+                "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {}}]});
+            filter(&decide(release, &nodes, &on, &pod("p", "", json!({}), spec)))
+        },
+    },
+    Difference {
+        name: "selects_namespaces_by_absent_labels",
+        last: "1.34",
+        before: "",
+        after: "InterPodAffinity",
+        observe: |release| {
+            let nodes = [node("n", json!({HOST: "n"}), json!({}))];
+            let mut other = pod("a", "n", json!({}), json!({}));
+            other.metadata.namespace = "team".into();
+            let spec = json!({"affinity": {"podAntiAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": [{
+                    "topologyKey": HOST,
+                    "labelSelector": {"matchLabels": {"app": "web"}},
+                    "namespaceSelector": {"matchExpressions": [
+                        {"key": "team", "operator": "DoesNotExist"}]}}]}}});
+            let mut snapshot = snapshot(release, &nodes, &[other]);
+            let labels: BTreeMap<String, String> = [("team".into(), "a".into())].into();
+            snapshot.set_namespaces([("team".to_owned(), labels.into())].into());
+            filter(&snapshot.schedule(&pod("p", "", json!({}), spec)).unwrap())
+        },
+    },
+    Difference {
+        name: "skips_terminating_victims",
+        last: "1.33",
+        before: "1",
+        after: "0",
+        observe: |release| {
+            let needs = json!([{"name": "c", "resources": {"requests": {"cpu": "4"}}}]);
+            let there = json!({"metadata": {"name": "a"}, "spec": {"nodeName": "n",
+                "terminationGracePeriodSeconds": 100, "containers": needs}});
+            let other = json!({"metadata": {"name": "other"}});
+            let mut simulator = with_new_pod(release, &[there], other);
+            let new = json!({"metadata": {"name": "p"}, "spec": {"containers": needs,
+                "priorityClassName": "system-cluster-critical"}});
+            command(&mut simulator, 2_000, json!({"deletePod": {"pod": "default/a"}}));
+            command(&mut simulator, 3_000, json!({ "createPod": new }));
+            simulator.advance_to(Timestamp::from_secs(4)).unwrap();
+            let is_preemption = |event: &&Event| match &event.what {
+                EventKind::EventRecorded(recorded) => recorded.reason == "Preempted",
+                _ => false,
+            };
+            let events = simulator.drain_events();
+            let preempted = events.iter().filter(is_preemption);
+            preempted.count().to_string()
         },
     },
     Difference {

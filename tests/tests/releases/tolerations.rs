@@ -2,6 +2,7 @@
 
 use taintlab_core::api::{PodKey, TolerationOperator};
 use taintlab_core::command::Command;
+use taintlab_core::policy::taints::kubectl::parse_taints;
 use taintlab_tests::notation;
 use taintlab_tests::text::Session;
 
@@ -41,6 +42,29 @@ pub(super) const DIFFERENCES: &[Difference] = &[
             let mut session = play(release, "node n");
             let refused = session.execute("pod d/p on n tolerates a>3/inf").unwrap();
             refused.split("supported values: ").nth(1).unwrap_or(&refused).trim().to_owned()
+        },
+    },
+    Difference {
+        name: "counts_bytes_of_labels",
+        last: "1.34",
+        before: "name part must be no more than 63 characters",
+        after: "name part must be no more than 63 bytes",
+        observe: |release| {
+            let spec = format!("{}:NoExecute", "a".repeat(64));
+            let refused = parse_taints(release, &[spec.as_str()]).unwrap_err();
+            refused.rsplit(", ").next().unwrap_or(&refused).to_owned()
+        },
+    },
+    Difference {
+        name: "validation_shows_json",
+        last: "1.33",
+        before: "core.Taint{Key:\"a\", Value:\"\", Effect:\"NoExecute\", TimeAdded:<nil>}",
+        after: "{\"Key\":\"a\",\"Value\":\"\",\"Effect\":\"NoExecute\",\"TimeAdded\":null}",
+        observe: |release| {
+            let mut session = play(release, "node n");
+            let refused = session.execute("taints n a a").unwrap();
+            let value = refused.split("Duplicate value: ").nth(1).unwrap_or(&refused);
+            value.split(": taints must").next().unwrap_or(value).to_owned()
         },
     },
     Difference {

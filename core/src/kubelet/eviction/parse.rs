@@ -77,8 +77,9 @@ fn thresholds(
         let Some(value) = threshold_value(version, signal, text)? else { continue };
         list.push(Threshold {
             signal,
-            // `OpForSignal` has no entry for it.
-            less_than: signal != Signal::AllocatableMemoryAvailable,
+            // `OpForSignal` had no entry for it.
+            less_than: signal != Signal::AllocatableMemoryAvailable
+                || version.rule(false, |release| release.compares_allocatable_memory()),
             value,
             grace_period: Duration::ZERO,
             min_reclaim: None,

@@ -85,6 +85,9 @@ impl KubeletPod {
         let memory = |list: &Resources| list.memory.clone();
         let storage = |list: &Resources| list.ephemeral_storage.clone();
         let phase = &pod.status.phase;
+        if !version.rule(false, |release| release.has_sidecar_containers()) {
+            resources.init_containers.iter_mut().for_each(|container| container.is_sidecar = false);
+        }
         Self {
             key: pod.key(),
             uid: pod.metadata.uid.clone(),
@@ -142,9 +145,10 @@ pub(crate) fn is_static_pod(pod: &Pod) -> bool {
 
 /// What a pod asks for of a resource, zero if nothing. Mirrors `GetResourceRequestQuantity`.
 fn request(resources: &PodResources, of: impl Fn(&Resources) -> Option<Quantity>) -> Quantity {
-    let pod_level = resources.pod_level.as_ref().and_then(|pod| of(&pod.requests));
-    match pod_level {
-        Some(mut request) => {
+    match &resources.pod_level {
+        // What containers ask for does not count then, not even of other resources.
+        Some(pod) => {
+            let mut request = of(&pod.requests).unwrap_or_default();
             if let Some(overhead) = of(&resources.overhead).filter(|_| request.sign() != 0) {
                 request.add(&overhead);
             }
@@ -154,24 +158,41 @@ fn request(resources: &PodResources, of: impl Fn(&Resources) -> Option<Quantity>
     }
 }
 
-/// The sum over containers, raised to that of any single init container, plus the overhead unless
-/// the sum is zero; `None` if no container says anything. Mirrors `PodRequestsAndLimits`.
+/// The sum over containers and sidecars, raised to that of any single init container beside the
+/// sidecars before it, plus the overhead unless the sum is zero; `None` if no container says
+/// anything. Mirrors `PodRequestsAndLimits`.
 fn total(
     resources: &PodResources,
     of: impl Fn(&ContainerResources) -> Option<Quantity>,
     overhead: impl Fn(&Resources) -> Option<Quantity>,
 ) -> Option<Quantity> {
     let mut sum: Option<Quantity> = None;
+    let add = |sum: &mut Option<Quantity>, quantity: &Quantity| match sum {
+        Some(sum) => sum.add(quantity),
+        None => *sum = Some(quantity.clone()),
+    };
     for quantity in resources.containers.iter().filter_map(&of) {
-        match &mut sum {
-            Some(sum) => sum.add(&quantity),
-            None => sum = Some(quantity),
+        add(&mut sum, &quantity);
+    }
+    let (mut sidecars, mut largest): (Option<Quantity>, Option<Quantity>) = (None, None);
+    for container in &resources.init_containers {
+        let Some(quantity) = of(container) else { continue };
+        let mut needed = sidecars.clone();
+        add(&mut needed, &quantity);
+        if container.is_sidecar {
+            add(&mut sum, &quantity);
+            add(&mut sidecars, &quantity);
+        }
+        if let Some(needed) = needed
+            && largest.as_ref().is_none_or(|largest| largest.compare(&needed).is_lt())
+        {
+            largest = Some(needed);
         }
     }
-    for quantity in resources.init_containers.iter().filter_map(&of) {
-        if sum.as_ref().is_none_or(|sum| sum.compare(&quantity).is_lt()) {
-            sum = Some(quantity);
-        }
+    if let Some(largest) = largest
+        && sum.as_ref().is_none_or(|sum| sum.compare(&largest).is_lt())
+    {
+        sum = Some(largest);
     }
     if let Some(overhead) = overhead(&resources.overhead)
         && let Some(sum) = sum.as_mut().filter(|sum| sum.sign() != 0)

@@ -47,13 +47,16 @@ pub(super) struct AffinityState {
 }
 
 /// Whether `term` of `owner` means `pod`. Mirrors `AffinityTerm.Matches`.
-fn means(term: &PodAffinityTerm, owner: &PodGroup, pod: &PodGroup) -> bool {
+fn means(snapshot: &Snapshot, term: &PodAffinityTerm, owner: &PodGroup, pod: &PodGroup) -> bool {
     let own = term.namespaces.is_empty() && term.namespace_selector.is_none();
     let in_namespace = (own && owner.namespace == pod.namespace)
         || term.namespaces.contains(&pod.namespace)
         || term.namespace_selector.as_ref().is_some_and(|selector| {
             let name = ("kubernetes.io/metadata.name".to_owned(), pod.namespace.clone());
-            selector.matches(&BTreeMap::from([name]))
+            match snapshot.namespaces.get(&pod.namespace) {
+                Some(labels) => selector.matches(labels),
+                None => selector.matches(&BTreeMap::from([name])),
+            }
         });
     in_namespace
         && term.label_selector.as_ref().is_some_and(|selector| selector.matches(&pod.labels))
@@ -70,20 +73,36 @@ impl Snapshot {
     pub(crate) fn seeks_company_of(&self, waiting: &Pod, other: &Pod) -> bool {
         let Ok(waiting) = self.read(waiting) else { return false };
         let terms = &waiting.group.affinity.required;
-        let meant = |other: &PodGroup| terms.iter().any(|term| means(term, &waiting.group, other));
+        let meant =
+            |other: &PodGroup| terms.iter().any(|term| means(self, term, &waiting.group, other));
         !terms.is_empty() && self.read(other).is_ok_and(|other| meant(&other.group))
     }
 }
 
-fn means_by_all(terms: &[PodAffinityTerm], owner: &PodGroup, pod: &PodGroup) -> bool {
-    !terms.is_empty() && terms.iter().all(|term| means(term, owner, pod))
+/// The same for a term that the pod to be placed requires. Mirrors `AffinityTerm.Matches` without
+/// labels of a namespace.
+fn requires(snapshot: &Snapshot, term: &PodAffinityTerm, owner: &PodGroup, pod: &PodGroup) -> bool {
+    let any_namespace = snapshot.config.release.selects_namespaces_by_absent_labels()
+        && term.namespace_selector.as_ref().is_some_and(|of| of.matches(&BTreeMap::new()));
+    let selects =
+        || term.label_selector.as_ref().is_some_and(|selector| selector.matches(&pod.labels));
+    means(snapshot, term, owner, pod) || any_namespace && selects()
+}
+
+fn means_by_all(
+    snapshot: &Snapshot,
+    terms: &[PodAffinityTerm],
+    owner: &PodGroup,
+    pod: &PodGroup,
+) -> bool {
+    !terms.is_empty() && terms.iter().all(|term| requires(snapshot, term, owner, pod))
 }
 
 impl AffinityState {
     pub(super) fn new(snapshot: &Snapshot, pod: &PodGroup) -> Self {
         let mut state = Self::default();
         for (group, nodes) in snapshot.groups.with_affinity(!pod.affinity.is_empty()) {
-            state.add(pod, group, snapshot.nodes_at(nodes));
+            state.add(snapshot, pod, group, snapshot.nodes_at(nodes));
         }
         state
     }
@@ -99,17 +118,21 @@ impl AffinityState {
     /// Counts so many pods of a group more on each of the nodes, or fewer.
     pub(super) fn add<'a>(
         &mut self,
+        snapshot: &Snapshot,
         pod: &PodGroup,
         existing: &PodGroup,
         nodes: impl Iterator<Item = (&'a NodeInfo, i64)>,
     ) {
         let required = &pod.affinity.required;
-        let together =
-            if means_by_all(required, pod, existing) { required.as_slice() } else { &[] };
+        let together = match means_by_all(snapshot, required, pod, existing) {
+            true => required.as_slice(),
+            false => &[],
+        };
         let keeps_off = existing.affinity.required_anti.iter();
-        let keeps_off: Vec<_> = keeps_off.filter(|term| means(term, existing, pod)).collect();
+        let keeps_off: Vec<_> =
+            keeps_off.filter(|term| means(snapshot, term, existing, pod)).collect();
         let apart = pod.affinity.required_anti.iter();
-        let apart: Vec<_> = apart.filter(|term| means(term, pod, existing)).collect();
+        let apart: Vec<_> = apart.filter(|term| requires(snapshot, term, pod, existing)).collect();
         if keeps_off.is_empty() && together.is_empty() && apart.is_empty() {
             return;
         }
@@ -159,8 +182,10 @@ impl AffinityState {
             together &= left.is_some_and(|left| left > 0);
         }
         // The first of a group that wants to be together has nobody to be with.
-        let is_first =
-            || self.affinity.sum() + change.affinity.sum() == 0 && means_by_all(required, pod, pod);
+        let is_first = || {
+            self.affinity.sum() + change.affinity.sum() == 0
+                && means_by_all(snapshot, required, pod, pod)
+        };
         let labelled = labelled || !release.first_of_group_needs_topology();
         if !(labelled && (together || is_first())) {
             return (words("node(s) didn't match pod affinity rules"), false);
@@ -187,12 +212,13 @@ pub(super) fn raw_scores(snapshot: &Snapshot, pod: &PodGroup, feasible: &[&NodeI
             for (terms, sign) in
                 [(&owner.affinity.preferred, 1), (&owner.affinity.preferred_anti, -1)]
             {
-                let meant = terms.iter().filter(|term| means(&term.term, owner, other));
+                let meant = terms.iter().filter(|term| means(snapshot, &term.term, owner, other));
                 likes.extend(meant.map(|it| (it.term.topology_key.as_str(), sign * it.weight)));
             }
         }
         // `hardPodAffinityWeight` is 1.
-        let required = existing.affinity.required.iter().filter(|it| means(it, existing, pod));
+        let required = existing.affinity.required.iter();
+        let required = required.filter(|it| means(snapshot, it, existing, pod));
         likes.extend(required.map(|term| (term.topology_key.as_str(), 1)));
         if likes.is_empty() {
             continue;

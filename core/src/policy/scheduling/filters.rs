@@ -54,7 +54,7 @@ pub(super) struct Cycle<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) key: PodKey,
     pub(super) pod: PodInfo,
-    /// The images of its containers.
+    /// The images that count for its scores.
     pub(super) images: Vec<String>,
     /// The UID of its controller; empty if it has none.
     pub(super) controller_uid: String,
@@ -99,8 +99,13 @@ impl<'a> Cycle<'a> {
                 .into_iter()
                 .find(|claim| !known.contains(&(key.namespace().to_owned(), claim.clone())))
         });
+        // The first plugin that looks for the claim.
+        let plugin = match snapshot.config.release.has_read_write_once_pod() {
+            true => FilterPlugin::VolumeRestrictions,
+            false => FilterPlugin::VolumeBinding,
+        };
         let refusal = missing.map(|claim| Rejection {
-            plugin: FilterPlugin::VolumeBinding,
+            plugin,
             reasons: Vec::from([format!("persistentvolumeclaim \"{claim}\" not found")]),
             preemption_may_help: false,
         });
@@ -108,7 +113,12 @@ impl<'a> Cycle<'a> {
         let controller = pod.metadata.controller();
         Ok(Self {
             volumes,
-            images: container_images(pod).map_err(wrong)?,
+            images: container_images(
+                pod,
+                snapshot.config.release.scores_images_of_init_containers(),
+                snapshot.config.release.scores_images_of_volumes(),
+            )
+            .map_err(wrong)?,
             controller_uid: controller.map_or_else(String::new, |owner| owner.uid.clone()),
             uncounted_cpu: if exact { 0 } else { milli.saturating_sub(whole) },
             refusal: refusal.or(unbound),
@@ -170,7 +180,7 @@ impl<'a> Cycle<'a> {
         change.claim_users += amount * self.volumes.uses_of(pod);
         self.spread.alter(&mut change.spread, &self.pod.group.namespace, node, pod, amount);
         let here = core::iter::once((node, amount));
-        change.affinity.add(&self.pod.group, &pod.group, here);
+        change.affinity.add(self.snapshot, &self.pod.group, &pod.group, here);
     }
 
     /// The first filter that keeps the pod off the node. With pods of no lower priority for which

@@ -45,6 +45,12 @@ pub(super) fn failure(cycle: &Cycle<'_>, verdicts: &[NodeVerdict]) -> (String, V
         }
         _ => fit_error(verdicts.len(), reasons),
     };
+    // The plugin DynamicResources comes last, and was not asked before the pod was refused; it ends
+    // with an error, and preemption is not thought of.
+    if cycle.refusal.is_some() && cycle.release().deallocates_claims() {
+        message.push_str(" not found");
+        return (message, Vec::new());
+    }
     let (why, preemptable) = preemption(cycle, verdicts);
     let ending = cycle.release().preemption_message();
     if preemptable.is_empty() && ending != PreemptionMessage::None {

@@ -272,9 +272,9 @@ impl<'a> Cycle<'a> {
             }
         }
         if self.release().sorts_victims() {
-            let importance = |victim: &Victim<'_>| {
-                (Reverse(victim.pod.fields.priority), started(victim.pod), victim.pod.entered)
-            };
+            // Of equally important ones those come first whose budget forbids it.
+            let importance =
+                |victim: &Victim<'_>| (Reverse(victim.pod.fields.priority), started(victim.pod));
             chosen.victims.order_by_key(importance);
         }
         Ok((node, chosen))

@@ -298,7 +298,7 @@ impl Cycle<'_> {
     fn least_allocated(&self, node: &NodeInfo) -> i64 {
         let (mut sum, mut resources) = (0, 0);
         for name in ["cpu", "memory"] {
-            let (all, wanted) = (&node.scored_requested, &self.pod.scored_requests);
+            let (all, wanted) = (&node.scored_requested, &self.pod.wanted_in_scores);
             let Some((used, most)) = self.use_of(node, name, all, wanted) else {
                 // What a node does not have was no reason to leave it out of the mean.
                 resources += i64::from(!self.release().scores_resources_by_fit());
@@ -321,8 +321,20 @@ impl Cycle<'_> {
             true => (&node.requested, &self.pod.requests),
             false => (&node.scored_requested, &self.pod.scored_requests),
         };
+        let with = self.balance(node, all, wanted);
+        if self.release().scores_change_of_balance() {
+            let change = with - self.balance(node, all, &Amounts::new());
+            let half = MAX_NODE_SCORE / 2;
+            return half + (half + change) / 2;
+        }
+        with
+    }
+
+    /// How balanced the use of CPU and memory is with `wanted` besides what the node has in use.
+    fn balance(&self, node: &NodeInfo, used: &Amounts, wanted: &Amounts) -> i64 {
+        let new = self.release().scores_resources_by_fit();
         let fraction = |name: &str| {
-            let (used, most) = self.use_of(node, name, all, wanted)?;
+            let (used, most) = self.use_of(node, name, used, wanted)?;
             Some(used as f64 / most as f64)
         };
         let difference =

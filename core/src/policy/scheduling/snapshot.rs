@@ -15,7 +15,8 @@ use super::scores::AvoidedController;
 use super::scores::ScorePlugin;
 use crate::api::{
     Amounts, HostPort, LabelSelector, Labels, Node, Pod, PodKey, PodSpecFields, ResourceError,
-    SchedulingFields, Shared, Taint, Toleration, node_allocatable, pod_claims, pod_requests,
+    SchedulingFields, Shared, Taint, Toleration, container_requests, node_allocatable, pod_claims,
+    pod_requests,
 };
 use crate::cluster::Volumes;
 use crate::protocol::zone::ZoneKey;
@@ -72,8 +73,10 @@ pub(super) struct PodNeeds {
     spec: PodSpecFields,
     pub(super) tolerations: Shared<Vec<Toleration>>,
     pub(super) requests: Amounts,
-    /// The same with at least [`LEAST`] for each container.
+    /// What it counts for on its node in scores: the same with at least [`LEAST`] for each container.
     pub(super) scored_requests: Amounts,
+    /// What its own scores of `NodeResourcesFit` count, which do not read `spec.resources`.
+    pub(super) wanted_in_scores: Amounts,
     pub(super) fields: SchedulingFields,
 }
 
@@ -88,6 +91,7 @@ impl PodNeeds {
         let (own, others) = (&self.fields, &other.fields);
         self.requests == other.requests
             && self.scored_requests == other.scored_requests
+            && self.wanted_in_scores == other.wanted_in_scores
             && self.tolerations == other.tolerations
             && own.priority == others.priority
             && own.never_preempts == others.never_preempts
@@ -117,13 +121,23 @@ impl PodInfo {
         let alike = alike.filter(|(_, needs)| needs.are_of(pod));
         let needs = match alike {
             Some((_, needs)) => needs.clone(),
-            None => Arc::new(PodNeeds {
-                spec: pod.spec.other.clone(),
-                tolerations: pod.spec.tolerations.clone(),
-                requests: pod_requests(pod, release, &[])?,
-                scored_requests: pod_requests(pod, release, &LEAST)?,
-                fields: SchedulingFields::of(pod)?,
-            }),
+            None => {
+                let requests = pod_requests(pod, release, &[])?;
+                let whole = release.has_pod_level_resources()
+                    && pod.spec.other.get("resources").is_some_and(serde_json::Value::is_object);
+                // With requests of the whole pod only what nothing asks for has a least amount.
+                let least =
+                    LEAST.iter().filter(|(name, _)| !whole || !requests.contains_key(*name));
+                let least: Vec<(&str, i64)> = least.copied().collect();
+                Arc::new(PodNeeds {
+                    spec: pod.spec.other.clone(),
+                    tolerations: pod.spec.tolerations.clone(),
+                    scored_requests: pod_requests(pod, release, &least)?,
+                    wanted_in_scores: container_requests(pod, release, &LEAST)?,
+                    requests,
+                    fields: SchedulingFields::of(pod)?,
+                })
+            }
         };
         let metadata = &pod.metadata;
         let owner = metadata.controller();
@@ -211,6 +225,8 @@ pub struct Snapshot {
     pub(super) claims: Option<BTreeSet<(String, String)>>,
     /// Volumes, if they take part.
     pub(super) volumes: Option<Arc<Volumes>>,
+    /// The labels of namespaces, if they are known.
+    pub(super) namespaces: Arc<BTreeMap<String, Labels>>,
     entered: u64,
     /// The pod that was read last: the next one is often alike.
     last: Option<Arc<PodInfo>>,
@@ -301,6 +317,7 @@ impl Snapshot {
             priorities: BTreeMap::new(),
             claims: None,
             volumes: None,
+            namespaces: Arc::default(),
             entered: 0,
             last: None,
             changes: 0,
@@ -407,6 +424,12 @@ impl Snapshot {
     /// node.
     pub fn set_volumes(&mut self, volumes: Option<Arc<Volumes>>) {
         self.volumes = volumes;
+    }
+
+    /// Tells the labels of namespaces, by which a `namespaceSelector` selects them. One that is not
+    /// known has the label with its name alone.
+    pub fn set_namespaces(&mut self, namespaces: BTreeMap<String, Labels>) {
+        self.namespaces = Arc::new(namespaces);
     }
 
     /// How many other pods on nodes use a claim.

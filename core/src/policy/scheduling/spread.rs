@@ -37,6 +37,12 @@ impl Counted {
     /// How many of them are on each node; those that are terminating do not count.
     fn on_nodes(&self, snapshot: &Snapshot, namespace: &str) -> CountByPlace {
         let mut sums = CountByPlace::new();
+        if let Self::Labels(selector) = self
+            && selector.requirements.is_empty()
+            && snapshot.config.release.empty_spread_selector_counts_nothing()
+        {
+            return sums;
+        }
         let mut count = |(group, nodes): (&PodGroup, &CountByPlace)| {
             if !group.terminating && self.selects(group) {
                 for (place, pods) in nodes {
@@ -358,7 +364,9 @@ pub(super) fn scores(
                     count.get_or_insert_default();
                 }
             }
-            counts.iter().flatten().count()
+            // Nodes without the label are a part of the cluster, too.
+            let unlabelled = scored().any(|(node, _)| column.of(node).is_none());
+            counts.iter().flatten().count() + usize::from(unlabelled)
         };
         if !by_host {
             for (node, pods) in snapshot.nodes_at(&constraint.on_nodes) {

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use super::{delete_taint, delete_taints_by_key, taint_exists};
 use crate::api::{Taint, TaintEffect};
-use crate::policy::validation::{is_qualified_name, is_valid_label_value};
+use crate::policy::validation::{is_qualified_name, is_valid_label_value, label_words};
 use crate::quote::go_quote;
 use crate::release::KubernetesRelease;
 
@@ -25,8 +25,12 @@ pub struct TaintChanges {
 /// `parseTaints`.
 ///
 /// # Errors
-/// The text that kubectl prints about the first argument that is wrong.
-pub fn parse_taints<S: AsRef<str>>(specs: &[S]) -> Result<TaintChanges, String> {
+/// The text that kubectl of that release prints about the first argument that is wrong.
+pub fn parse_taints<S: AsRef<str>>(
+    release: KubernetesRelease,
+    specs: &[S],
+) -> Result<TaintChanges, String> {
+    let parse_taint = |text: &str| parse_taint_of(release, text);
     let mut changes = TaintChanges::default();
     for spec in specs.iter().map(AsRef::as_ref) {
         if let Some(body) = spec.strip_suffix('-') {
@@ -53,8 +57,12 @@ pub fn parse_taints<S: AsRef<str>>(specs: &[S]) -> Result<TaintChanges, String> 
 /// `--register-with-taints` uses too.
 ///
 /// # Errors
-/// The text that kubectl prints.
+/// The text that kubectl prints to 1.34.
 pub fn parse_taint(text: &str) -> Result<Taint, String> {
+    parse_taint_of(KubernetesRelease::OLDEST, text)
+}
+
+fn parse_taint_of(release: KubernetesRelease, text: &str) -> Result<Taint, String> {
     let invalid = |messages: &[String]| match messages {
         [] => format!("invalid taint spec: {text}"),
         _ => format!("invalid taint spec: {text}, {}", messages.join("; ")),
@@ -71,14 +79,14 @@ pub fn parse_taint(text: &str) -> Result<Taint, String> {
             if value.contains('=') {
                 return Err(invalid(&[]));
             }
-            let messages = is_valid_label_value(value);
+            let messages = label_words(release, is_valid_label_value(value));
             if !messages.is_empty() {
                 return Err(invalid(&messages));
             }
             Taint::new(key, value, effect)
         }
     };
-    let messages = is_qualified_name(&taint.key);
+    let messages = label_words(release, is_qualified_name(&taint.key));
     if messages.is_empty() { Ok(taint) } else { Err(invalid(&messages)) }
 }
 
@@ -215,7 +223,7 @@ mod tests {
             ("k:NoSchedule-", removed(Taint::new("k", "", TaintEffect::NoSchedule))),
             ("k=v:NoSchedule-", removed(Taint::new("k", "", TaintEffect::NoSchedule))),
         ] {
-            assert_eq!(parse_taints(&[spec]), Ok(expected), "{spec}");
+            assert_eq!(parse_taints(KubernetesRelease::OLDEST, &[spec]), Ok(expected), "{spec}");
         }
         for (spec, error) in [
             ("k", "invalid taint spec: k"),
@@ -231,15 +239,20 @@ mod tests {
             ("*:NoSchedule", "invalid taint spec: *:NoSchedule, name part must consist of"),
             ("k=x y:NoSchedule", "invalid taint spec: k=x y:NoSchedule, a valid label must be"),
         ] {
-            let text = parse_taints(&[spec]).unwrap_err();
+            let text = parse_taints(KubernetesRelease::OLDEST, &[spec]).unwrap_err();
             assert!(text.starts_with(error), "{spec}: {text}");
             assert!(error.ends_with(" of") || error.ends_with(" be") || text == error, "{text}");
         }
         assert_eq!(
-            parse_taints(&["k=a:NoSchedule", "k=b:NoSchedule"]).unwrap_err(),
+            parse_taints(KubernetesRelease::OLDEST, &["k=a:NoSchedule", "k=b:NoSchedule"])
+                .unwrap_err(),
             "duplicated taints with the same key and effect: {k b NoSchedule <nil>}"
         );
-        let both = parse_taints(&["k=a:NoSchedule", "j:NoExecute", "k-", "j:NoExecute-"]).unwrap();
+        let both = parse_taints(
+            KubernetesRelease::OLDEST,
+            &["k=a:NoSchedule", "j:NoExecute", "k-", "j:NoExecute-"],
+        )
+        .unwrap();
         for (minor, taints) in
             [(22, "{\"k\":\"\"}, {\"j\":\"NoExecute\"}"), (23, "k=, j=NoExecute")]
         {
@@ -251,7 +264,8 @@ mod tests {
         assert_eq!(
             validate_changes(
                 KubernetesRelease::NEWEST,
-                &parse_taints(&["k:NoSchedule", "k:NoExecute-"]).unwrap()
+                &parse_taints(KubernetesRelease::OLDEST, &["k:NoSchedule", "k:NoExecute-"])
+                    .unwrap()
             ),
             Ok(())
         );
@@ -302,7 +316,7 @@ mod tests {
             ("a=9:NoSchedule a=8:NoExecute", false, already("a,a")),
         ] {
             let specs: Vec<_> = args.split(' ').collect();
-            let changes = parse_taints(&specs).unwrap();
+            let changes = parse_taints(KubernetesRelease::OLDEST, &specs).unwrap();
             let result = update_taints("n", &node, &changes, overwrite)
                 .map(|(operation, taints)| (operation.as_str().to_string(), taints));
             assert_eq!(result, expected, "{args}");

@@ -7,6 +7,7 @@ use core::fmt;
 
 use chrono::{DateTime, Datelike, Month, Timelike};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::api::{IntOrPercent, Taint, Toleration};
 use crate::quote::{cut, go_quote};
@@ -81,7 +82,7 @@ impl fmt::Display for FieldErrorType {
 
 /// The value that an error is about.
 ///
-/// It prints as Go does: a text in quotes, an object as a Go literal. Where Go would print an
+/// It prints as Go does: a text in quotes, an object as a Go literal or as JSON. Where Go would print an
 /// address in memory, which says nothing, there is `0xPTR`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -91,8 +92,10 @@ pub enum BadValue {
     Text(String),
     /// A whole toleration.
     Toleration(Toleration),
-    /// A whole taint.
+    /// A whole taint, as a Go literal.
     Taint(Taint),
+    /// A whole taint, as JSON of the API server's own type.
+    TaintAsJson(Taint),
     /// A number.
     Number(i64),
     /// Something else, as a Go literal.
@@ -150,6 +153,23 @@ impl fmt::Display for BadValue {
                     go_quote(taint.effect.as_str()),
                 )?;
                 write_go_time(f, taint.time_added)?;
+                f.write_str("}")
+            }
+            Self::TaintAsJson(taint) => {
+                let (key, value, effect) = (&taint.key, &taint.value, taint.effect.as_str());
+                let added = taint.time_added.map(|time| format!("{time}"));
+                // Upstream's own type names its fields so.
+                let fields = [
+                    ("Key", Value::from(key.as_str())),
+                    ("Value", value.as_str().into()),
+                    ("Effect", effect.into()),
+                    ("TimeAdded", added.map_or(Value::Null, Value::from)),
+                ];
+                let mut before = '{';
+                for (name, value) in fields {
+                    write!(f, "{before}\"{name}\":{value}")?;
+                    before = ',';
+                }
                 f.write_str("}")
             }
             Self::Number(number) => write!(f, "{number}"),

@@ -8,6 +8,8 @@ const OLD: ValidationOptions = ValidationOptions {
     exists_value_dump: true,
     comparison_operators: false,
     names_comparison_operators: false,
+    counts_bytes_of_labels: false,
+    shows_json: false,
     daemon_set_surge: false,
     backoff_limit_per_index: false,
 };
@@ -15,6 +17,8 @@ const NEW: ValidationOptions = ValidationOptions {
     exists_value_dump: false,
     comparison_operators: false,
     names_comparison_operators: true,
+    counts_bytes_of_labels: true,
+    shows_json: true,
     daemon_set_surge: true,
     backoff_limit_per_index: true,
 };
@@ -172,8 +176,16 @@ fn pod_update() {
     assert!(check(&[exists("z", None), exists("k", Some(-5))], &old).is_empty(), "V12");
     let old = [exists("k", None)];
     assert_eq!(check(&[toleration("k", "", "", "NoExecute")], &old), forbidden, "V13");
+    // A pod that has one of the operators may get more.
+    let pod = |tolerations: &[Toleration]| {
+        let mut pod = Pod::default();
+        pod.spec.tolerations = tolerations.to_vec().into();
+        pod
+    };
     let old = [toleration("k", "Lt", "5", "")];
-    assert!(check(&[old[0].clone(), toleration("j", "Gt", "1", "")], &old).is_empty());
+    let new = [old[0].clone(), toleration("j", "Gt", "1", "")];
+    assert!(validate_pod_update(&pod(&new), &pod(&old), &NEW).is_empty());
+    assert!(!validate_pod_update(&pod(&new), &pod(&[]), &NEW).is_empty());
 }
 
 #[test]

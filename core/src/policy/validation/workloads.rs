@@ -13,14 +13,14 @@ use crate::api::{
 
 /// Checks what every object in a namespace has: name, namespace, labels, annotations. An object
 /// without a namespace is in `default`.
-fn validate_metadata(metadata: &ObjectMeta) -> Vec<FieldError> {
+fn validate_metadata(metadata: &ObjectMeta, options: &ValidationOptions) -> Vec<FieldError> {
     let mut errors = validate_name(&metadata.name, validate_pod_name);
     let namespace = metadata.namespace.as_str();
     if !namespace.is_empty() {
         let invalid = |message| FieldError::invalid("metadata.namespace", namespace, message);
         errors.extend(validate_namespace_name(namespace).into_iter().map(invalid));
     }
-    errors.extend(validate_keys(metadata));
+    errors.extend(validate_keys(metadata, options));
     errors
 }
 
@@ -33,7 +33,7 @@ fn unreadable(error: ResourceError) -> FieldError {
 /// tolerations, numbers that cannot be negative. Mirrors `ValidateDeployment` and its like.
 #[must_use]
 pub fn validate_workload(workload: &Workload, options: &ValidationOptions) -> Vec<FieldError> {
-    let mut errors = validate_metadata(&workload.metadata);
+    let mut errors = validate_metadata(&workload.metadata, options);
     let template = &workload.spec.template;
     let is_job = workload.kind == WorkloadKind::Job;
     match workload.selector() {
@@ -62,7 +62,7 @@ pub fn validate_workload(workload: &Workload, options: &ValidationOptions) -> Ve
             }
         }
     }
-    for error in validate_keys(&template.metadata) {
+    for error in validate_keys(&template.metadata, options) {
         let field = alloc::format!("spec.template.{}", error.field);
         errors.push(FieldError { field, ..error });
     }
@@ -128,8 +128,11 @@ fn validate_rolling_update_daemon_set(
 
 /// Checks a budget. Mirrors `ValidatePodDisruptionBudget`.
 #[must_use]
-pub fn validate_budget(budget: &PodDisruptionBudget) -> Vec<FieldError> {
-    let mut errors = validate_metadata(&budget.metadata);
+pub fn validate_budget(
+    budget: &PodDisruptionBudget,
+    options: &ValidationOptions,
+) -> Vec<FieldError> {
+    let mut errors = validate_metadata(&budget.metadata, options);
     match budget.limits() {
         Ok([Some(_), Some(_)]) => errors.push(FieldError::invalid(
             "spec",
