@@ -11,6 +11,7 @@ pub mod kubectl_describe;
 pub mod kubectl_get;
 pub mod kubectl_taint;
 pub mod kubelet_eviction;
+pub mod kubelet_shutdown;
 pub mod matching;
 pub mod node_lifecycle;
 pub mod pod_gc;
@@ -48,13 +49,22 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "disruption_1.20", run: disruption::run },
     Family { name: "job_1.20", run: workloads::job },
     Family { name: "kubectl_describe_1.20", run: |line| kubectl_describe::run("1.20", line) },
+    Family { name: "kubectl_describe_1.36", run: |line| kubectl_describe::run("1.36", line) },
     Family { name: "kubectl_get_1.20", run: |line| kubectl_get::run("1.20", line) },
+    Family { name: "kubectl_get_1.36", run: |line| kubectl_get::run("1.36", line) },
     Family { name: "kubectl_taint", run: |line| kubectl_taint::run("1.20", line) },
+    Family { name: "kubectl_taint_1.36", run: |line| kubectl_taint::run("1.36", line) },
     Family { name: "kubelet_eviction_parse", run: |line| kubelet_eviction::parse(20, line) },
+    Family { name: "kubelet_eviction_parse_1.36", run: |line| kubelet_eviction::parse(36, line) },
     Family { name: "kubelet_eviction_rank", run: |line| kubelet_eviction::rank(20, line) },
+    Family { name: "kubelet_eviction_rank_1.36", run: |line| kubelet_eviction::rank(36, line) },
     Family { name: "kubelet_eviction_sync", run: |line| kubelet_eviction::sync(20, line) },
+    Family { name: "kubelet_eviction_sync_1.36", run: |line| kubelet_eviction::sync(36, line) },
+    Family { name: "kubelet_shutdown_1.36", run: |line| kubelet_shutdown::run("1.36", line) },
     Family { name: "matching", run: matching::run },
+    Family { name: "matching_1.36", run: matching::run },
     Family { name: "node_lifecycle", run: node_lifecycle::run },
+    Family { name: "node_lifecycle_1.36", run: node_lifecycle::run },
     Family { name: "node_lifecycle_current", run: node_lifecycle::run },
     Family { name: "node_lifecycle_legacy", run: node_lifecycle::run },
     Family { name: "podgc_1.20", run: pod_gc::run },
@@ -64,18 +74,24 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "replicaset_1.20", run: workloads::replica_set },
     Family { name: "scheduler_decisions", run: scheduling::decision },
     Family { name: "scheduler_filter_1.20", run: |line| scheduling::filter("1.20", line) },
+    Family { name: "scheduler_filter_1.36", run: |line| scheduling::filter("1.36", line) },
     Family { name: "scheduler_preempt_1.20", run: |line| scheduling::preempt("1.20", line) },
+    Family { name: "scheduler_preempt_1.36", run: |line| scheduling::preempt("1.36", line) },
     Family { name: "scheduler_score_1.20", run: |line| scheduling::score("1.20", line) },
+    Family { name: "scheduler_score_1.36", run: |line| scheduling::score("1.36", line) },
     Family { name: "statefulset_1.20", run: workloads::stateful_set },
     Family { name: "taint_utils", run: taint_utils::run },
     Family { name: "timeline-1.18", run: |line| timeline::run(line).into() },
     Family { name: "timeline-1.20", run: |line| timeline::run(line).into() },
     Family { name: "timeline-1.20-realtime", run: |line| timeline::run(line).into() },
     Family { name: "timeline-current", run: |line| timeline::run(line).into() },
+    Family { name: "timeline_1.36", run: |line| timeline::run(line).into() },
     Family { name: "token_bucket", run: token_bucket::run },
     Family { name: "tolerates", run: tolerates::run },
     Family { name: "tolerates-numeric", run: tolerates::run },
+    Family { name: "tolerates_1.36", run: tolerates::run },
     Family { name: "validation", run: |line| validation::run("1.20", line) },
+    Family { name: "validation_1.36", run: |line| validation::run("1.36", line) },
     Family { name: "zone_state", run: zone_state::run },
 ];
 
