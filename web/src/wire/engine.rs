@@ -184,7 +184,7 @@ structs! {
     Term { kind, start, end, duration, text, set_by }
     EvictionRange { earliest, latest, text }
     ValidationOptions {
-        exists_value_dump, comparison_operators, names_comparison_operators, daemon_set_surge,
+        exists_value_dump, comparison_operators, names_comparison_operators, counts_bytes_of_labels, shows_json, daemon_set_surge,
         backoff_limit_per_index,
     }
     Completion { start, text, hint, ends_word }
