@@ -1,13 +1,15 @@
 //! The objects of a cluster: ordered stores and the index of pods by node.
 
 mod change;
+mod devices;
 mod pods;
 mod volumes;
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 
-pub use self::change::{Change, VolumeChange};
+pub use self::change::{Change, DeviceChange, VolumeChange};
+pub use self::devices::Devices;
 use self::pods::Pods;
 pub use self::volumes::Volumes;
 use crate::api::{
@@ -51,6 +53,8 @@ pub struct Cluster {
     budgets: BTreeMap<PodKey, Arc<PodDisruptionBudget>>,
     /// `None` if volumes do not take part. Shared with copies until one of them changes.
     volumes: Option<Arc<Volumes>>,
+    /// `None` if there has never been a device. Shared as well.
+    devices: Option<Arc<Devices>>,
 }
 
 /// The pods that name a workload as their controller.
@@ -234,6 +238,17 @@ impl Cluster {
     /// From now on volumes take part: these.
     pub fn set_volumes(&mut self, volumes: Volumes) {
         self.volumes = Some(Arc::new(volumes));
+    }
+
+    /// Devices, the claims for them and the rules that taint them; `None` if there are none.
+    #[must_use]
+    pub fn devices(&self) -> Option<&Arc<Devices>> {
+        self.devices.as_ref()
+    }
+
+    /// The same to be changed; from now on there are devices.
+    pub fn devices_mut(&mut self) -> &mut Devices {
+        Arc::make_mut(self.devices.get_or_insert_default())
     }
 
     /// The node of that name.

@@ -15,6 +15,7 @@ mod claims;
 pub mod daemon_set;
 pub mod deployment;
 pub mod descheduler;
+pub mod device_taint_eviction;
 pub mod disruption;
 pub mod drain;
 mod first_pod;

@@ -1,6 +1,7 @@
 //! Rules that hold by themselves: values in, an answer out.
 
 pub mod admission;
+pub mod devices;
 pub mod drain;
 pub mod eviction;
 pub mod matching;

@@ -6,6 +6,7 @@
 pub mod admission;
 mod control;
 pub mod daemon_set;
+pub mod device_taint_eviction;
 pub mod disruption;
 pub mod kubectl_describe;
 pub mod kubectl_get;
@@ -46,6 +47,7 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "daemonset_1.20", run: daemon_set::run },
     Family { name: "defaulttolerations_1.20", run: admission::default_tolerations },
     Family { name: "deployment_1.20", run: workloads::deployment },
+    Family { name: "device_taint_eviction_1.36", run: device_taint_eviction::run },
     Family { name: "disruption_1.20", run: disruption::run },
     Family { name: "job_1.20", run: workloads::job },
     Family { name: "kubectl_describe_1.20", run: |line| kubectl_describe::run("1.20", line) },

@@ -379,18 +379,18 @@ pub const ALL_ADDRESSES: &str = "0.0.0.0";
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 
-fn list<T>(
+pub(super) fn list<T>(
     field: &Field<'_>,
     read: impl Fn(&Field<'_>) -> Result<T, ResourceError>,
 ) -> Result<Vec<T>, ResourceError> {
     field.items()?.iter().map(read).collect()
 }
 
-fn text(field: &Field<'_>) -> Result<String, ResourceError> {
+pub(super) fn text(field: &Field<'_>) -> Result<String, ResourceError> {
     field.text()
 }
 
-fn number(field: &Field<'_>) -> Result<Option<i64>, ResourceError> {
+pub(super) fn number(field: &Field<'_>) -> Result<Option<i64>, ResourceError> {
     match field.value {
         None => Ok(None),
         Some(value) => match value.as_i64() {

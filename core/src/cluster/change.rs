@@ -3,7 +3,10 @@
 use alloc::string::String;
 use alloc::sync::Arc;
 
-use crate::api::{Lease, Node, NodeName, Pod, PodDisruptionBudget, PodKey, Workload, WorkloadKey};
+use crate::api::{
+    DeviceTaintRule, Lease, Node, NodeName, Pod, PodDisruptionBudget, PodKey, ResourceClaim,
+    ResourceSlice, Workload, WorkloadKey,
+};
 
 /// A change of one object, with both versions. An object was added if there is no old one, and
 /// deleted if there is no new one.
@@ -54,6 +57,36 @@ pub enum Change {
     },
     /// Of a volume, a claim or an attachment.
     Volume(VolumeChange),
+    /// Of an object of `resource.k8s.io`.
+    Device(DeviceChange),
+}
+
+/// A change of an object of `resource.k8s.io`, with both versions of it.
+#[derive(Clone, Debug)]
+pub enum DeviceChange {
+    /// Of the devices of a pool.
+    Slice {
+        /// As it was.
+        old: Option<Arc<ResourceSlice>>,
+        /// As it is.
+        new: Option<Arc<ResourceSlice>>,
+    },
+    /// Of a claim.
+    Claim {
+        /// As it was.
+        old: Option<Arc<ResourceClaim>>,
+        /// As it is.
+        new: Option<Arc<ResourceClaim>>,
+    },
+    /// Of a rule that taints devices.
+    Rule {
+        /// As it was.
+        old: Option<Arc<DeviceTaintRule>>,
+        /// As it is.
+        new: Option<Arc<DeviceTaintRule>>,
+    },
+    /// Of a class, or of a template of claims.
+    Other,
 }
 
 /// A change of storage.

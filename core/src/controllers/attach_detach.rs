@@ -352,7 +352,10 @@ impl Controller for AttachDetachController {
                 | VolumeChange::Attachment { volume, .. }
                 | VolumeChange::InUse { volume, .. },
             ) => self.queue.push(context.sequence, volume.clone()),
-            Change::Workload { .. } | Change::Lease { .. } | Change::Budget { .. } => {}
+            Change::Workload { .. }
+            | Change::Lease { .. }
+            | Change::Budget { .. }
+            | Change::Device(_) => {}
         }
     }
 

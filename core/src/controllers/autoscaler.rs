@@ -444,7 +444,8 @@ impl Controller for Autoscaler {
             Change::Lease { .. }
             | Change::Workload { .. }
             | Change::Budget { .. }
-            | Change::Volume(_) => false,
+            | Change::Volume(_)
+            | Change::Device(_) => false,
         };
         if matters {
             self.plan(context);

@@ -67,6 +67,7 @@ impl Claims {
             Change::Workload { .. }
             | Change::Node { .. }
             | Change::Volume(_)
+            | Change::Device(_)
             | Change::Budget { .. }
             | Change::Lease { .. } => Vec::new(),
         }

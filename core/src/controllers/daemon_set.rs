@@ -624,7 +624,8 @@ impl Reconcile for DaemonSetController {
             Change::Workload { .. }
             | Change::Budget { .. }
             | Change::Lease { .. }
-            | Change::Volume(_) => {}
+            | Change::Volume(_)
+            | Change::Device(_) => {}
         }
     }
 

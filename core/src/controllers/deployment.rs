@@ -136,6 +136,7 @@ impl Reconcile for DeploymentController {
             | Change::Workload { .. }
             | Change::Node { .. }
             | Change::Volume(_)
+            | Change::Device(_)
             | Change::Budget { .. }
             | Change::Lease { .. } => {}
         }

@@ -305,7 +305,8 @@ impl Controller for Descheduler {
             | Change::Lease { .. }
             | Change::Workload { .. }
             | Change::Budget { .. }
-            | Change::Volume(_) => false,
+            | Change::Volume(_)
+            | Change::Device(_) => false,
         };
         if matters {
             self.plan(context);

@@ -338,7 +338,7 @@ impl Controller for DisruptionController {
                     self.observe_scale(context, key);
                 }
             }
-            Change::Node { .. } | Change::Lease { .. } | Change::Volume(_) => {}
+            Change::Node { .. } | Change::Lease { .. } | Change::Volume(_) | Change::Device(_) => {}
         }
     }
 

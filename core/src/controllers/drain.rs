@@ -507,6 +507,7 @@ impl Controller for DrainController {
             | Change::Workload { .. }
             | Change::Lease { .. }
             | Change::Volume(_)
+            | Change::Device(_)
             | Change::Budget { .. } => {}
         }
     }

@@ -731,6 +731,7 @@ impl Reconcile for JobController {
             Change::Workload { .. }
             | Change::Node { .. }
             | Change::Volume(_)
+            | Change::Device(_)
             | Change::Budget { .. }
             | Change::Lease { .. } => {}
         }

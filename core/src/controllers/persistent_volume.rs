@@ -282,7 +282,8 @@ impl Controller for PersistentVolumeController {
             | Change::Pod { .. }
             | Change::Workload { .. }
             | Change::Lease { .. }
-            | Change::Budget { .. } => {}
+            | Change::Budget { .. }
+            | Change::Device(_) => {}
         }
     }
 

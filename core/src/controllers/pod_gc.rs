@@ -304,7 +304,8 @@ impl Controller for PodGcController {
             Change::Lease { .. }
             | Change::Workload { .. }
             | Change::Budget { .. }
-            | Change::Volume(_) => {}
+            | Change::Volume(_)
+            | Change::Device(_) => {}
         }
     }
 

@@ -149,6 +149,7 @@ impl ReplicaSetController {
             Change::Workload { .. }
             | Change::Node { .. }
             | Change::Volume(_)
+            | Change::Device(_)
             | Change::Budget { .. }
             | Change::Lease { .. } => {}
         }
@@ -256,6 +257,7 @@ impl Reconcile for ReplicaSetController {
             Change::Workload { .. }
             | Change::Node { .. }
             | Change::Volume(_)
+            | Change::Device(_)
             | Change::Budget { .. }
             | Change::Lease { .. } => {}
         }

@@ -736,7 +736,10 @@ impl Controller for Scheduler {
                 self.observe_pod(context, key, old.as_deref(), new.as_deref());
             }
             Change::Volume(change) => self.observe_volume(context, change),
-            Change::Workload { .. } | Change::Budget { .. } | Change::Lease { .. } => {}
+            Change::Workload { .. }
+            | Change::Budget { .. }
+            | Change::Lease { .. }
+            | Change::Device(_) => {}
         }
     }
 

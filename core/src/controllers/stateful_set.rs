@@ -431,6 +431,7 @@ impl Reconcile for StatefulSetController {
             Change::Workload { .. }
             | Change::Node { .. }
             | Change::Volume(_)
+            | Change::Device(_)
             | Change::Budget { .. }
             | Change::Lease { .. } => {}
         }

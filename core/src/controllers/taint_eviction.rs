@@ -464,7 +464,8 @@ impl Controller for TaintEvictionController {
             Change::Workload { .. }
             | Change::Lease { .. }
             | Change::Budget { .. }
-            | Change::Volume(_) => {}
+            | Change::Volume(_)
+            | Change::Device(_) => {}
         }
     }
 

@@ -360,6 +360,9 @@ impl fmt::Display for TimeoutReason {
             }
             Self::JobTimeToLive { workload } => write!(f, "{workload} is deleted"),
             Self::JobBackoff { workload } => write!(f, "{workload} replaces failed pods"),
+            Self::UpdateTaintRule { rule } => {
+                write!(f, "the condition of the device taint rule {rule} is checked")
+            }
         }
     }
 }

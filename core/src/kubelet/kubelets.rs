@@ -749,6 +749,7 @@ impl Controller for Kubelets {
                 self.then(node, [Step::ReportVolumes]);
             }
             Change::Volume(_)
+            | Change::Device(_)
             | Change::Workload { .. }
             | Change::Lease { .. }
             | Change::Budget { .. } => {}

@@ -158,6 +158,11 @@ pub enum TimeoutReason {
         /// Which budget.
         budget: PodKey,
     },
+    /// The device taint eviction controller looks whether the condition of a rule is still right.
+    UpdateTaintRule {
+        /// The name of the DeviceTaintRule.
+        rule: String,
+    },
     /// The controller of a workload looks at it again after a back-off.
     RetryWorkload {
         /// Which workload.

@@ -139,7 +139,8 @@ impl NodeControllers {
             Change::Workload { .. }
             | Change::Lease { .. }
             | Change::Budget { .. }
-            | Change::Volume(_) => {}
+            | Change::Volume(_)
+            | Change::Device(_) => {}
         }
     }
 

@@ -225,7 +225,8 @@ impl ReadyHistory {
             | Change::Node { .. }
             | Change::Budget { .. }
             | Change::Lease { .. }
-            | Change::Volume(_) => {}
+            | Change::Volume(_)
+            | Change::Device(_) => {}
         }
     }
 

@@ -23,10 +23,15 @@ pub(super) struct Driver {
 impl Driver {
     /// An empty cluster at the time of the recordings.
     pub(super) fn new() -> Self {
+        Self::starting_at(Time::parse("2026-11-22T12:00:00Z").expect("a time"))
+    }
+
+    /// An empty cluster at another time.
+    pub(super) fn starting_at(start: Time) -> Self {
         Self {
             cluster: Cluster::default(),
             now: Timestamp::ZERO,
-            start: Time::parse("2026-11-22T12:00:00Z").expect("a time"),
+            start,
             sequence: Sequence::default(),
         }
     }
@@ -51,7 +56,7 @@ impl Driver {
         call(controller, &mut context)
     }
 
-    fn notify<C: Controller>(&mut self, controller: &mut C, change: &Change) {
+    pub(super) fn notify<C: Controller>(&mut self, controller: &mut C, change: &Change) {
         self.call(controller, |controller, context| controller.handle_change(context, change));
     }
 

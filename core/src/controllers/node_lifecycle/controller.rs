@@ -537,7 +537,10 @@ impl Controller for NodeLifecycleController {
                 self.handle_pod_update(now, key, old.as_deref(), new.as_deref());
             }
             Change::Lease { node, new } => self.handle_lease_update(now, node, new.as_deref()),
-            Change::Workload { .. } | Change::Budget { .. } | Change::Volume(_) => {}
+            Change::Workload { .. }
+            | Change::Budget { .. }
+            | Change::Volume(_)
+            | Change::Device(_) => {}
         }
     }
 
