@@ -5,6 +5,7 @@
 //! it before the next write is made.
 
 mod config;
+mod devices;
 mod inferred_owners;
 mod nodes;
 mod pods;

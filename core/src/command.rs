@@ -18,8 +18,8 @@ pub use self::usage::{LoadedPod, NodeLoad, NodeResources};
 pub use crate::protocol::{ApiErrorKind, NodeWrite, PodWrite};
 
 use crate::api::{
-    ConditionStatus, Node, NodeName, Pod, PodDisruptionBudget, PodKey, Taint, TaintEffect,
-    Toleration, Workload, WorkloadKey,
+    ConditionStatus, DeviceKind, DeviceObject, Node, NodeName, Pod, PodDisruptionBudget, PodKey,
+    Taint, TaintEffect, Toleration, Workload, WorkloadKey,
 };
 use crate::kubelet::{KubeletConfiguration, PodMatch, PodUsage};
 use crate::policy::drain::DrainOptions;
@@ -167,6 +167,18 @@ pub enum Command {
     DeleteVolume {
         /// Its name.
         volume: String,
+    },
+    /// Creates an object of `resource.k8s.io`: a ResourceSlice, ResourceClaim,
+    /// ResourceClaimTemplate, DeviceClass or DeviceTaintRule.
+    CreateDeviceObject(Box<DeviceObject>),
+    /// Replaces such an object by another version of itself. The status of a rule stays.
+    UpdateDeviceObject(Box<DeviceObject>),
+    /// Deletes such an object.
+    DeleteDeviceObject {
+        /// Its kind.
+        kind: DeviceKind,
+        /// `namespace/name`, or `name` alone if the kind has no namespaces.
+        name: PodKey,
     },
     /// Restarts kube-apiserver with other flags: those given replace their old values. Objects that
     /// exist stay as they are.

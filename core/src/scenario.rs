@@ -30,7 +30,8 @@ pub use self::names::DuplicateName;
 pub use self::node_group::NodeGroup;
 pub use self::player::{Ended, MOST_EVENTS, MOST_MOMENTS, Next, NextWhat, Player};
 use crate::api::{
-    ApiVersion, Kind, Lease, Node, Pod, PodDisruptionBudget, TypeName, Workload, is_default,
+    ApiVersion, DeviceKind, DeviceObject, Kind, Lease, Node, Pod, PodDisruptionBudget, TypeName,
+    Workload, is_default,
 };
 use crate::command::{Command, CommandError};
 use crate::controllers::autoscaler::AutoscalerSettings;
@@ -495,6 +496,19 @@ impl Scenario {
             .filter(|lease| lease.metadata.namespace == Lease::NODE_NAMESPACE)
     }
 
+    /// The objects of `resource.k8s.io` that the engine reads.
+    fn device_objects(&self) -> Vec<DeviceObject> {
+        let text = |object: &Value, name: &str| {
+            object.get(name).and_then(Value::as_str).unwrap_or_default().to_string()
+        };
+        let is_one = |object: &&Value| {
+            text(object, "apiVersion").starts_with("resource.k8s.io/")
+                && DeviceKind::KNOWN.contains(&text(object, "kind").as_str().into())
+        };
+        let objects = self.objects.others.iter().filter(is_one);
+        objects.filter_map(|object| DeviceObject::deserialize(object).ok()).collect()
+    }
+
     /// The objects of a kind among its other objects.
     fn others<'a, T: Deserialize<'a>>(&'a self, kind: &str) -> Vec<T> {
         let others = self.objects.others.iter();
@@ -566,6 +580,7 @@ impl Scenario {
                 classes: self.others("StorageClass"),
                 attachments: self.others("VolumeAttachment"),
             },
+            devices: self.device_objects(),
             ..InitialState::default()
         };
         let placed = Simulator::sharing(self.config(), nodes, pods, begin, watch).await;

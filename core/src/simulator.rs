@@ -63,7 +63,9 @@ pub use crate::api_server::{
 };
 pub use crate::kubelet::{EvictionView, PodSeries, SignalView, ThresholdLine, UsageSeries};
 
-use crate::api::{Lease, Node, NodeName, Pod, PodDisruptionBudget, PriorityClass, Workload};
+use crate::api::{
+    DeviceObject, Lease, Node, NodeName, Pod, PodDisruptionBudget, PriorityClass, Workload,
+};
 use crate::cluster::{Change, Cluster};
 use crate::command::{Command, CommandError};
 use crate::controllers::Controller;
@@ -133,6 +135,8 @@ pub struct InitialState {
     pub priority_classes: Vec<PriorityClass>,
     /// Volumes, claims, classes and attachments; they take part with the control plane alone.
     pub volumes: InitialVolumes,
+    /// Objects of `resource.k8s.io`; they take part with the control plane alone.
+    pub devices: Vec<DeviceObject>,
     /// When the clocks of kubelets tick by which they post their status, after the beginning; that
     /// of their leases unless given.
     pub status_ticks: BTreeMap<NodeName, Timestamp>,
@@ -275,6 +279,7 @@ impl Simulator {
         }
         if controlled {
             simulator.api.bootstrap_volumes(begin.volumes);
+            simulator.api.bootstrap_devices(begin.devices)?;
         }
         simulator.api.bootstrap_priority_classes(begin.priority_classes);
         simulator.start_control(begin.workloads, begin.budgets, watch).await?;
@@ -322,6 +327,7 @@ impl Simulator {
             pace.step().await;
         }
         control.bootstrap_volumes(api, sequence);
+        control.bootstrap_devices(api, sequence);
         control.bootstrap_revisions(&api.cluster);
         for set in control.initial_statuses(&api.context(sequence)) {
             api.cluster.put_workload(set);

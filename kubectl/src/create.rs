@@ -71,7 +71,17 @@ pub(crate) fn read(
         let (api_version, kind) =
             (objects::text(&value, "/apiVersion"), objects::text(&value, "/kind"));
         match resources::of_kind(api_version, kind) {
-            Some(resource) => objects.push(Object::Other(resource, value)),
+            Some(resource) => {
+                let mut value = value;
+                if resource.namespaced && resources::is_of_devices(resource) {
+                    let mut namespace = objects::text(&value, "/metadata/namespace").to_owned();
+                    place(session, &mut namespace)?;
+                    if let Some(Value::Object(metadata)) = value.get_mut("metadata") {
+                        metadata.insert("namespace".into(), namespace.into());
+                    }
+                }
+                objects.push(Object::Other(resource, value));
+            }
             None => {
                 let name = objects::text(&value, "/metadata/name");
                 return Err(Failure::plain(format!(
@@ -173,6 +183,9 @@ fn creation(object: &Object) -> Result<Command, Failure> {
         Object::Other(resource, value) if **resource == resources::BUDGETS => {
             Ok(Command::CreateBudget(objects::budget(value)?))
         }
+        Object::Other(resource, value) if resources::is_of_devices(resource) => {
+            Ok(Command::CreateDeviceObject(objects::device_object(value)?))
+        }
         Object::Other(resource, _) => {
             Err(Failure::plain(format!("{} cannot be created here", resource.plural)))
         }
@@ -189,6 +202,9 @@ pub(crate) fn update(object: &Object) -> Result<Command, Failure> {
         }
         Object::Other(resource, value) if **resource == resources::BUDGETS => {
             Ok(Command::UpdateBudget(objects::budget(value)?))
+        }
+        Object::Other(resource, value) if resources::is_of_devices(resource) => {
+            Ok(Command::UpdateDeviceObject(objects::device_object(value)?))
         }
         Object::Other(resource, _) => {
             Err(Failure::plain(format!("{} cannot be changed here", resource.plural)))

@@ -138,6 +138,10 @@ fn command(object: &Object, grace: Option<i64>, arguments: &Arguments) -> Result
                 let budget = PodKey::new(object.namespace(), object.name());
                 return Ok(Command::DeleteBudget { budget });
             }
+            if resources::is_of_devices(resource) {
+                let (kind, name) = (resource.kind.into(), (object.namespace(), object.name()));
+                return Ok(Command::DeleteDeviceObject { kind, name: PodKey::new(name.0, name.1) });
+            }
             if **resource == resources::CLAIMS {
                 let claim = PodKey::new(object.namespace(), object.name());
                 return Ok(Command::DeleteClaim { claim });

@@ -87,10 +87,12 @@ impl From<CommandError> for Failure {
                     format!("The {object} is invalid: {}", lines.collect::<String>())
                 }
             }),
-            CommandError::WorkloadNotFound(_) | CommandError::BudgetNotFound(_) => {
-                Self::server("NotFound", error.to_string())
-            }
-            CommandError::WorkloadAlreadyExists(_) | CommandError::BudgetAlreadyExists(_) => {
+            CommandError::WorkloadNotFound(_)
+            | CommandError::BudgetNotFound(_)
+            | CommandError::DeviceObjectNotFound(..) => Self::server("NotFound", error.to_string()),
+            CommandError::WorkloadAlreadyExists(_)
+            | CommandError::BudgetAlreadyExists(_)
+            | CommandError::DeviceObjectAlreadyExists(..) => {
                 Self::server("AlreadyExists", error.to_string())
             }
             CommandError::NotAdmitted { .. } => Self::server("Forbidden", error.to_string()),

@@ -89,6 +89,13 @@ pub fn command_line_of(command: &Command, simulator: &Simulator) -> Option<Strin
             in_namespace(&mut words, claim);
             line(&words)
         }
+        Command::CreateDeviceObject(object) => document("create", object),
+        Command::UpdateDeviceObject(object) => document("replace", object),
+        Command::DeleteDeviceObject { kind, name } => {
+            let mut words = vec!["delete", kind.resource(), name.name()];
+            in_namespace(&mut words, name);
+            line(&words)
+        }
         Command::DeleteVolume { volume } => line(&["delete", "pv", volume]),
         Command::Scale { workload, replicas } => {
             let replicas = format!("--replicas={replicas}");

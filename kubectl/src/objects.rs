@@ -7,9 +7,9 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use taintlab_core::api::{
-    Node, PersistentVolume, PersistentVolumeClaim, Pod, PodDisruptionBudget, PodKey, PriorityClass,
-    StorageClass, Workload, WorkloadKey, WorkloadKind, default_claim, default_persistent_volume,
-    default_storage_class,
+    DeviceObject, Node, PersistentVolume, PersistentVolumeClaim, Pod, PodDisruptionBudget, PodKey,
+    PriorityClass, StorageClass, Workload, WorkloadKey, WorkloadKind, default_claim,
+    default_persistent_volume, default_storage_class,
 };
 use taintlab_core::cluster::Volumes;
 use taintlab_core::controllers::node_ttl::node_ttl;
@@ -21,7 +21,7 @@ use taintlab_manifest::typed;
 
 use crate::events;
 use crate::failure::Failure;
-use crate::resources::{self, Resource};
+use crate::resources::{self, Resource, is_of_devices};
 use crate::session::Session;
 
 /// An object of the cluster.
@@ -126,6 +126,11 @@ pub(crate) fn budget(value: &Value) -> Result<Box<PodDisruptionBudget>, Failure>
     typed(&value).map_err(Failure::plain)
 }
 
+/// An object of devices in its JSON form.
+pub(crate) fn device_object(value: &Value) -> Result<Box<DeviceObject>, Failure> {
+    typed(value).map_err(Failure::plain)
+}
+
 /// The text at a JSON pointer; empty if there is none.
 pub(crate) fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or("")
@@ -210,6 +215,9 @@ impl Session<'_> {
         } else if let Some(storage) = cluster.volumes().filter(|_| resources::is_storage(resource))
         {
             values.extend(storage_values(storage, resource));
+        } else if let Some(devices) = cluster.devices().filter(|_| is_of_devices(resource)) {
+            let objects = devices.objects().filter(|it| it.kind.as_str() == resource.kind);
+            values.extend(objects.map(|it| serde_json::to_value(it.as_ref()).unwrap_or_default()));
         } else if *resource == resources::SERVICES {
             values.push(self.kubernetes_service());
         } else if *resource == resources::PRIORITY_CLASSES {

@@ -22,6 +22,9 @@ pub(crate) struct Resource {
 impl Resource {
     /// `v1`, or `apps/v1`.
     pub(crate) fn api_version(&self) -> String {
+        if *self == DEVICE_TAINT_RULES {
+            return "resource.k8s.io/v1beta2".to_owned();
+        }
         if self.group.is_empty() { "v1".to_owned() } else { format!("{}/v1", self.group) }
     }
 
@@ -85,6 +88,15 @@ resources! {
         "scheduling.k8s.io", false;
     BUDGETS: "PodDisruptionBudget", "poddisruptionbudgets", "poddisruptionbudget", &["pdb"],
         "policy", true;
+    DEVICE_CLASSES: "DeviceClass", "deviceclasses", "deviceclass", &[], "resource.k8s.io", false;
+    DEVICE_TAINT_RULES: "DeviceTaintRule", "devicetaintrules", "devicetaintrule", &[],
+        "resource.k8s.io", false;
+    RESOURCE_CLAIMS: "ResourceClaim", "resourceclaims", "resourceclaim", &[], "resource.k8s.io",
+        true;
+    RESOURCE_CLAIM_TEMPLATES: "ResourceClaimTemplate", "resourceclaimtemplates",
+        "resourceclaimtemplate", &[], "resource.k8s.io", true;
+    RESOURCE_SLICES: "ResourceSlice", "resourceslices", "resourceslice", &[], "resource.k8s.io",
+        false;
     STORAGE_CLASSES: "StorageClass", "storageclasses", "storageclass", &["sc"], "storage.k8s.io",
         false;
     ATTACHMENTS: "VolumeAttachment", "volumeattachments", "volumeattachment", &[],
@@ -98,6 +110,11 @@ pub(crate) static ALL: [&Resource; 7] =
 /// Whether the type is a volume, a claim, a class or an attachment.
 pub(crate) fn is_storage(resource: &Resource) -> bool {
     [&VOLUMES, &CLAIMS, &STORAGE_CLASSES, &ATTACHMENTS].contains(&resource)
+}
+
+/// Whether objects of a type are of devices, which a cluster of before 1.34 does not serve by default.
+pub(crate) fn is_of_devices(resource: &Resource) -> bool {
+    resource.group == "resource.k8s.io"
 }
 
 /// Finds a type by any of its names: `nodes`, `node`, `no`, `Node`, `deployments.apps`,
@@ -143,7 +160,13 @@ pub(crate) fn api_resources(
             ["NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND"].map(str::to_owned).into(),
         );
     }
-    rows.extend(RESOURCES.iter().map(|resource| {
+    let release = session.release();
+    let is_served = |resource: &&&Resource| match is_of_devices(resource) {
+        true if ***resource == DEVICE_TAINT_RULES => release.serves_device_taint_rules(),
+        true => release.serves_devices(),
+        false => true,
+    };
+    rows.extend(RESOURCES.iter().filter(is_served).map(|resource| {
         vec![
             resource.plural.to_owned(),
             resource.short.join(","),

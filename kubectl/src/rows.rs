@@ -100,6 +100,12 @@ pub(crate) fn columns(view: View, resource: &Resource) -> Vec<(&'static str, boo
     } else if *resource == resources::SERVICES {
         let always = ["Name", "Type", "Cluster-IP", "External-IP", "Port(s)", "Age"];
         split(&always, &["Selector"])
+    } else if *resource == resources::RESOURCE_SLICES {
+        split(&["Name", "Node", "Driver", "Pool", "Age"], &[])
+    } else if *resource == resources::RESOURCE_CLAIMS {
+        split(&["Name", "State", "Age"], &[])
+    } else if resources::is_of_devices(resource) {
+        split(&["Name", "Age"], &[])
     } else if *resource == resources::LEASES {
         split(&["Name", "Holder", "Age"], &[])
     } else {
@@ -294,6 +300,14 @@ fn other_cells(view: View, resource: &Resource, value: &Value) -> Vec<Value> {
         ];
     } else if *resource == resources::LEASES {
         return vec![name, text(value, "/spec/holderIdentity").into(), age];
+    } else if *resource == resources::RESOURCE_SLICES {
+        let cell = |pointer: &str| Value::from(text(value, pointer));
+        let node = or(text(value, "/spec/nodeName"), "<unset>").into();
+        return vec![name, node, cell("/spec/driver"), cell("/spec/pool/name"), age];
+    } else if *resource == resources::RESOURCE_CLAIMS {
+        return vec![name, claim_state(value).into(), age];
+    } else if resources::is_of_devices(resource) {
+        return vec![name, age];
     } else if *resource == resources::EVENTS {
         return event_cells(view, value);
     } else {
@@ -304,6 +318,18 @@ fn other_cells(view: View, resource: &Resource, value: &Value) -> Vec<Value> {
         cells.push(format_selector(value.pointer("/spec/selector")).into());
     }
     cells
+}
+
+/// Mirrors `resourceClaimState` of the printers.
+fn claim_state(claim: &Value) -> String {
+    let reserved = claim.pointer("/status/reservedFor").and_then(Value::as_array);
+    let states = [
+        (!text(claim, "/metadata/deletionTimestamp").is_empty()).then_some("deleted"),
+        claim.pointer("/status/allocation").map(|_| "allocated"),
+        reserved.filter(|list| !list.is_empty()).map(|_| "reserved"),
+    ];
+    let states: Vec<&str> = states.into_iter().flatten().collect();
+    if states.is_empty() { "pending".into() } else { states.join(",") }
 }
 
 /// The title of a column of volumes and claims.

@@ -65,6 +65,11 @@ impl Rule {
             ("", "PersistentVolumeClaim") => PERSISTENT_VOLUME_CLAIM,
             ("storage.k8s.io", "StorageClass") => STORAGE_CLASS,
             ("storage.k8s.io", "VolumeAttachment") => VOLUME_ATTACHMENT,
+            ("resource.k8s.io", "ResourceSlice") => RESOURCE_SLICE,
+            ("resource.k8s.io", "ResourceClaim") => RESOURCE_CLAIM,
+            ("resource.k8s.io", "ResourceClaimTemplate") => RESOURCE_CLAIM_TEMPLATE,
+            ("resource.k8s.io", "DeviceClass") => DEVICE_CLASS,
+            ("resource.k8s.io", "DeviceTaintRule") => DEVICE_TAINT_RULE,
             ("scheduling.k8s.io", "PriorityClass") => PRIORITY_CLASS,
             ("coordination.k8s.io", "Lease") => LEASE,
             ("kubelet.config.k8s.io" | "", "KubeletConfiguration") => KUBELET_CONFIGURATION,
@@ -100,8 +105,9 @@ impl Rule {
 
 /// Messages of conditions that say no more than the reasons beside them. Writing a condition again
 /// with one of them is no change.
-const MESSAGES: [&str; 9] = [
+const MESSAGES: [&str; 10] = [
     "",
+    "Device Taint manager: deleting due to NoExecute taint",
     "Eviction API: evicting",
     "Kubelet stopped posting node status.",
     "PodGC: node no longer exists",
@@ -345,6 +351,10 @@ const POD_SPEC: &[Field] = &[
     word("schedulerName"),
     word("restartPolicy"),
     word("hostNetwork"),
+    fields(
+        "resourceClaims",
+        &[word("name"), word("resourceClaimName"), word("resourceClaimTemplateName")],
+    ),
     words("nodeSelector"),
     fields(
         "affinity",
@@ -407,6 +417,7 @@ const POD: &[Field] = object![
             fields("conditions", CONDITION),
             word("reason"),
             word("nominatedNodeName"),
+            fields("resourceClaimStatuses", &[word("name"), word("resourceClaimName")]),
             time("startTime"),
             fields("containerStatuses", CONTAINER_STATUS),
             fields("initContainerStatuses", CONTAINER_STATUS),
@@ -604,6 +615,130 @@ const VOLUME_ATTACHMENT: &[Field] = object![
     fields("status", &[word("attached")]),
 ];
 
+const DEVICE_TAINT: &[Field] = &[word("key"), word("value"), word("effect"), time("timeAdded")];
+const DEVICE_TOLERATION: &[Field] =
+    &[word("key"), word("operator"), word("value"), word("effect"), word("tolerationSeconds")];
+const CEL: &[Field] = &[fields("cel", &[word("expression")])];
+/// The value of an attribute, by its type.
+const ATTRIBUTE: Rule = Rule::All;
+
+const DEVICE: &[Field] = &[
+    word("name"),
+    field("attributes", ATTRIBUTE),
+    fields("taints", DEVICE_TAINT),
+    word("nodeName"),
+    fields("nodeSelector", NODE_SELECTOR),
+    word("allNodes"),
+    fields("basic", &[field("attributes", ATTRIBUTE), fields("taints", DEVICE_TAINT)]),
+];
+
+const RESOURCE_SLICE: &[Field] = object![fields(
+    "spec",
+    &[
+        word("driver"),
+        fields("pool", &[word("name"), word("generation"), word("resourceSliceCount")]),
+        word("nodeName"),
+        fields("nodeSelector", NODE_SELECTOR),
+        word("allNodes"),
+        word("perDeviceNodeSelection"),
+        fields("devices", DEVICE),
+    ]
+)];
+
+const DEVICE_REQUEST: &[Field] = &[
+    word("name"),
+    word("deviceClassName"),
+    fields("selectors", CEL),
+    word("allocationMode"),
+    word("count"),
+    word("adminAccess"),
+    fields("tolerations", DEVICE_TOLERATION),
+    fields(
+        "exactly",
+        &[
+            word("deviceClassName"),
+            fields("selectors", CEL),
+            word("allocationMode"),
+            word("count"),
+            word("adminAccess"),
+            fields("tolerations", DEVICE_TOLERATION),
+        ],
+    ),
+    fields(
+        "firstAvailable",
+        &[
+            word("name"),
+            word("deviceClassName"),
+            fields("selectors", CEL),
+            word("allocationMode"),
+            word("count"),
+            fields("tolerations", DEVICE_TOLERATION),
+        ],
+    ),
+];
+
+const DEVICE_CLAIM: &[Field] = &[fields("devices", &[fields("requests", DEVICE_REQUEST)])];
+
+const RESOURCE_CLAIM: &[Field] = object![
+    fields("spec", DEVICE_CLAIM),
+    fields(
+        "status",
+        &[
+            fields(
+                "allocation",
+                &[
+                    fields(
+                        "devices",
+                        &[fields(
+                            "results",
+                            &[
+                                word("request"),
+                                word("driver"),
+                                word("pool"),
+                                word("device"),
+                                word("adminAccess"),
+                                fields("tolerations", DEVICE_TOLERATION),
+                            ]
+                        )]
+                    ),
+                    fields("nodeSelector", NODE_SELECTOR),
+                ]
+            ),
+            fields("reservedFor", &[word("apiGroup"), word("resource"), word("name"), word("uid")]),
+        ]
+    ),
+];
+
+const RESOURCE_CLAIM_TEMPLATE: &[Field] =
+    object![fields("spec", &[fields("metadata", METADATA), fields("spec", DEVICE_CLAIM)])];
+
+const DEVICE_CLASS: &[Field] = object![fields("spec", &[fields("selectors", CEL)])];
+
+const DEVICE_TAINT_RULE: &[Field] = object![
+    fields(
+        "spec",
+        &[
+            fields("deviceSelector", &[word("driver"), word("pool"), word("device")]),
+            fields("taint", DEVICE_TAINT),
+        ]
+    ),
+    // The message has numbers of pods and nothing else.
+    fields(
+        "status",
+        &[fields(
+            "conditions",
+            &[
+                word("type"),
+                word("status"),
+                time("lastTransitionTime"),
+                word("reason"),
+                word("message"),
+                word("observedGeneration"),
+            ]
+        )]
+    ),
+];
+
 const PRIORITY_CLASS: &[Field] =
     object![word("value"), word("globalDefault"), word("preemptionPolicy")];
 
@@ -657,6 +792,8 @@ pub(crate) const COMMAND: Rule = Rule::Open(&[
     fields("updateWorkload", WORKLOAD),
     fields("createBudget", BUDGET),
     fields("updateBudget", BUDGET),
+    field("createDeviceObject", Rule::Object),
+    field("updateDeviceObject", Rule::Object),
 ]);
 
 /// A scenario: everything outside of objects, and the fields of objects that enter.

@@ -121,6 +121,8 @@ impl Redactor {
                 | Command::UpdateWorkload(_)
                 | Command::CreateBudget(_)
                 | Command::UpdateBudget(_)
+                | Command::CreateDeviceObject(_)
+                | Command::UpdateDeviceObject(_)
         );
         if !holds_an_object {
             return Ok(());

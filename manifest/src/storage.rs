@@ -1,10 +1,16 @@
-//! Volumes, claims, classes and attachments: kept unchanged, and read by the engine.
+//! Volumes, claims, classes and attachments, and the devices of `resource.k8s.io`: kept unchanged,
+//! and read by the engine.
 
 use serde::de::DeserializeOwned;
-use taintlab_core::api::{PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeAttachment};
+use taintlab_core::api::{
+    DeviceKind, DeviceObject, PersistentVolume, PersistentVolumeClaim, StorageClass,
+    VolumeAttachment,
+};
+use taintlab_core::policy::devices::validate_device_object;
 
 use crate::decode::{Entering, Findings, decode};
 use crate::diagnostic::Problem;
+use crate::import::field_error;
 use crate::tree::Spanned;
 
 /// The errors that keep the engine from reading a storage object; none for objects of other kinds.
@@ -16,8 +22,24 @@ pub(crate) fn problems(node: &Spanned<'_>, api_version: &str, kind: &str) -> Vec
         ("", "PersistentVolumeClaim") => problems_of::<PersistentVolumeClaim>(node),
         ("storage.k8s.io", "StorageClass") => problems_of::<StorageClass>(node),
         ("storage.k8s.io", "VolumeAttachment") => problems_of::<VolumeAttachment>(node),
+        ("resource.k8s.io", kind) if DeviceKind::KNOWN.contains(&kind.into()) => devices(node),
         _ => Vec::new(),
     }
+}
+
+/// The errors of an object of devices, those of the validation of the API server included.
+fn devices(node: &Spanned<'_>) -> Vec<Problem> {
+    let mut findings = Findings::default();
+    let object = decode::<DeviceObject>(&mut node.clone(), Entering::ALL, &mut findings);
+    if let Some(object) = object {
+        if let Err(error) = object.check() {
+            let problem = Problem::new(node.locate(&error.field), error.message.clone());
+            findings.errors.push(problem.at(error.field));
+        }
+        let refused = validate_device_object(&object);
+        findings.errors.extend(refused.iter().map(|error| field_error(node, error)));
+    }
+    findings.errors
 }
 
 fn problems_of<T: DeserializeOwned>(node: &Spanned<'_>) -> Vec<Problem> {

@@ -267,6 +267,13 @@ pub(crate) fn cluster_text(session: &Session, purpose: Purpose, format: Format) 
         others.extend(volumes.claims().flat_map(|(_, claim)| to_value(claim.as_ref())));
         others.extend(volumes.attachments().flat_map(|(_, attachment)| to_value(attachment)));
     }
+    if let Some(devices) = cluster.devices() {
+        begin.retain(|object| {
+            let version = object.get("apiVersion").and_then(serde_json::Value::as_str);
+            !version.is_some_and(|version| version.starts_with("resource.k8s.io/"))
+        });
+        others.extend(devices.objects().flat_map(|object| to_value(object.as_ref())));
+    }
     let others = others.iter().chain(begin);
     export(nodes, pods, others, purpose, format)
 }

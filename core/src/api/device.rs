@@ -32,6 +32,19 @@ string_enum! {
 }
 
 impl DeviceKind {
+    /// How the API server names objects of this kind: `resourceslices`.
+    #[must_use]
+    pub fn resource(&self) -> &str {
+        match self {
+            Self::DeviceClass => "deviceclasses",
+            Self::DeviceTaintRule => "devicetaintrules",
+            Self::ResourceClaim => "resourceclaims",
+            Self::ResourceClaimTemplate => "resourceclaimtemplates",
+            Self::ResourceSlice => "resourceslices",
+            Self::Empty | Self::Other(_) => self.as_str(),
+        }
+    }
+
     /// Whether objects of this kind have a namespace.
     #[must_use]
     pub fn is_namespaced(&self) -> bool {
@@ -52,11 +65,11 @@ pub struct DeviceObject {
     /// Name, namespace, owners and so on.
     #[serde(deserialize_with = "nullable")]
     pub metadata: ObjectMeta,
-    /// What was asked for, or what there is.
+    /// The request, or the devices that there are.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "typescript-all", tsify(type = "Record<string, unknown>"))]
     pub spec: Fields,
-    /// What was observed: the devices of a claim, the condition of a rule.
+    /// The observed state: the devices of a claim, the condition of a rule.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "typescript-all", tsify(type = "Record<string, unknown>"))]
     pub status: Fields,
@@ -124,7 +137,7 @@ pub struct ResourceClaim {
     pub uid: String,
     /// The UID of the object that controls it: of a pod, if it was made from a template.
     pub controller: Option<String>,
-    /// What it asks for, in order.
+    /// Its requests, in order.
     pub requests: Vec<DeviceRequest>,
     /// The devices that it has, if it has any.
     pub allocation: Option<Vec<AllocatedDevice>>,
@@ -150,7 +163,7 @@ pub struct DeviceSubRequest {
     pub name: String,
     /// The class of the devices.
     pub class: String,
-    /// What is asked of devices besides, in CEL.
+    /// Further conditions on devices, in CEL.
     pub selectors: Vec<String>,
     /// How many; absent for all that there are.
     pub count: Option<i64>,
@@ -261,7 +274,7 @@ impl RuleCondition {
 pub struct DeviceClass {
     /// Its name.
     pub name: String,
-    /// What is asked of its devices, in CEL.
+    /// Conditions on its devices, in CEL.
     pub selectors: Vec<String>,
 }
 

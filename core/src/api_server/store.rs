@@ -5,7 +5,10 @@ use alloc::sync::Arc;
 
 use super::ApiServer;
 use super::volumes::VolumeWrite;
-use crate::api::{Node, NodeName, Pod, PodDisruptionBudget, PodKey, Workload, WorkloadKey};
+use crate::api::{
+    DeviceKind, DeviceObject, Node, NodeName, Pod, PodDisruptionBudget, PodKey, Workload,
+    WorkloadKey,
+};
 use crate::cluster::Change;
 use crate::event::EventKind;
 use crate::kubelet::Termination;
@@ -39,6 +42,10 @@ pub(crate) enum Write {
     RemoveBudget(PodKey),
     /// Writes storage.
     Volume(VolumeWrite),
+    /// Creates or replaces an object of `resource.k8s.io`.
+    PutDeviceObject(Box<DeviceObject>),
+    /// Removes such an object.
+    RemoveDeviceObject(DeviceKind, PodKey),
 }
 
 impl ApiServer {
@@ -100,6 +107,14 @@ impl ApiServer {
                 Some(Change::Budget { key, old: Some(old), new: None })
             }
             Write::Volume(write) => self.store_volume(write),
+            Write::PutDeviceObject(object) => {
+                // What cannot be read was refused.
+                let change = self.cluster.devices_mut().put(Arc::from(object)).ok()?;
+                Some(Change::Device(change))
+            }
+            Write::RemoveDeviceObject(kind, key) => {
+                Some(Change::Device(self.cluster.devices_mut().remove(&kind, &key)?))
+            }
         }
     }
 

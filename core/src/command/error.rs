@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::api::{NodeName, PodKey, WorkloadKey};
+use crate::api::{DeviceKind, NodeName, PodKey, WorkloadKey};
 use crate::kubelet::KubeletError;
 use crate::policy::eviction::EvictionError;
 use crate::policy::validation::FieldError;
@@ -65,6 +65,10 @@ pub enum CommandError {
     ClaimNotFound(PodKey),
     /// There is no volume of that name.
     VolumeNotFound(String),
+    /// There is no object of that kind and name.
+    DeviceObjectNotFound(DeviceKind, PodKey),
+    /// There is an object of that kind and name already.
+    DeviceObjectAlreadyExists(DeviceKind, PodKey),
     /// There is such a budget already.
     BudgetAlreadyExists(PodKey),
     /// A flag of kube-apiserver.
@@ -195,6 +199,12 @@ impl fmt::Display for CommandError {
                 write!(f, "persistentvolumeclaims \"{}\" not found", key.name())
             }
             Self::VolumeNotFound(name) => write!(f, "persistentvolumes \"{name}\" not found"),
+            Self::DeviceObjectNotFound(kind, key) => {
+                write!(f, "{}.resource.k8s.io \"{}\" not found", kind.resource(), key.name())
+            }
+            Self::DeviceObjectAlreadyExists(kind, key) => {
+                write!(f, "{}.resource.k8s.io \"{}\" already exists", kind.resource(), key.name())
+            }
             Self::BudgetAlreadyExists(key) => {
                 write!(f, "poddisruptionbudgets.policy \"{}\" already exists", key.name())
             }

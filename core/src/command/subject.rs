@@ -84,6 +84,9 @@ impl Command {
             | Self::DeleteBudget { .. }
             | Self::DeleteClaim { .. }
             | Self::DeleteVolume { .. }
+            | Self::CreateDeviceObject(_)
+            | Self::UpdateDeviceObject(_)
+            | Self::DeleteDeviceObject { .. }
             | Self::SetApiServerFlags { .. }
             | Self::RestartTaintEvictionController
             | Self::RestartControllerManager
@@ -144,6 +147,9 @@ impl Command {
             | Self::DeleteBudget { .. }
             | Self::DeleteClaim { .. }
             | Self::DeleteVolume { .. }
+            | Self::CreateDeviceObject(_)
+            | Self::UpdateDeviceObject(_)
+            | Self::DeleteDeviceObject { .. }
             | Self::SetApiServerFlags { .. } => Requirement::ControlPlane,
         }
     }

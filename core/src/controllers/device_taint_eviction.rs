@@ -28,7 +28,7 @@ const RULE_STATUS_PERIOD: Duration = Duration::from_secs(10);
 /// How many evicted pods are remembered. Mirrors `maxUIDCacheEntries`.
 const MOST_EVICTED: usize = 500;
 
-/// What the controller wants done.
+/// Requests and events of the controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceTaintEvictionAction {
     /// Record a Kubernetes Event.

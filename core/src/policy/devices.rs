@@ -1,7 +1,14 @@
 //! Taints of devices: which of them a request tolerates, and for how long.
 
+use alloc::format;
+use alloc::vec::Vec;
+
 use super::matching::tolerates;
-use crate::api::{Taint, TaintEffect, Toleration};
+use super::validation::{FieldError, validate_label_name};
+use crate::api::{
+    DeviceKind, DeviceObject, Taint, TaintEffect, Toleration, TolerationOperator,
+    is_valid_label_value,
+};
 
 /// Whether a toleration of a request tolerates a taint of a device. Unlike that of a pod it has no
 /// operators that compare numbers. Mirrors `resourceclaim.ToleratesTaint`.
@@ -35,6 +42,93 @@ pub fn device_toleration_time(taint: &Taint, tolerations: &[Toleration]) -> Opti
         }
     }
     Some(least.unwrap_or_default().wrapping_mul(1_000_000_000))
+}
+
+/// The effects that the API server knows, as its message lists them.
+const EFFECTS: [&str; 3] = ["NoExecute", "NoSchedule", "None"];
+
+/// Checks the taints of devices and rules, and the tolerations of requests. Mirrors
+/// `validateDeviceTaint` and `validateDeviceToleration`.
+#[must_use]
+pub fn validate_device_object(object: &DeviceObject) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    match object.kind {
+        DeviceKind::DeviceTaintRule => {
+            if let Ok(rule) = object.device_taint_rule() {
+                validate_taint(&mut errors, "spec.taint", &rule.taint);
+            }
+        }
+        DeviceKind::ResourceSlice => {
+            let devices = object.resource_slice().map(|slice| slice.devices).unwrap_or_default();
+            for (at, device) in devices.iter().enumerate() {
+                for (index, taint) in device.taints.iter().enumerate() {
+                    let path = format!("spec.devices[{at}].taints[{index}]");
+                    validate_taint(&mut errors, &path, taint);
+                }
+            }
+        }
+        DeviceKind::ResourceClaim => {
+            let requests = object.resource_claim().map(|claim| claim.requests).unwrap_or_default();
+            for (at, request) in requests.iter().enumerate() {
+                for (sub, alternative) in request.alternatives.iter().enumerate() {
+                    let part = match alternative.name.is_empty() {
+                        true => "exactly".into(),
+                        false => format!("firstAvailable[{sub}]"),
+                    };
+                    for (index, toleration) in alternative.tolerations.iter().enumerate() {
+                        let path =
+                            format!("spec.devices.requests[{at}].{part}.tolerations[{index}]");
+                        validate_toleration(&mut errors, &path, toleration);
+                    }
+                }
+            }
+        }
+        DeviceKind::DeviceClass
+        | DeviceKind::ResourceClaimTemplate
+        | DeviceKind::Empty
+        | DeviceKind::Other(_) => {}
+    }
+    errors
+}
+
+fn validate_taint(errors: &mut Vec<FieldError>, path: &str, taint: &Taint) {
+    errors.extend(validate_label_name(&taint.key, &format!("{path}.key")));
+    for message in is_valid_label_value(&taint.value) {
+        errors.push(FieldError::invalid(format!("{path}.value"), taint.value.as_str(), message));
+    }
+    let field = format!("{path}.effect");
+    if taint.effect.is_empty() {
+        errors.push(FieldError::required(field, ""));
+    } else if !EFFECTS.contains(&taint.effect.as_str()) {
+        errors.push(FieldError::not_supported(field, taint.effect.as_str(), EFFECTS));
+    }
+}
+
+fn validate_toleration(errors: &mut Vec<FieldError>, path: &str, toleration: &Toleration) {
+    if !toleration.key.is_empty() {
+        errors.extend(validate_label_name(&toleration.key, &format!("{path}.key")));
+    }
+    match &toleration.operator {
+        TolerationOperator::Exists if !toleration.value.is_empty() => {
+            let (field, value) = (format!("{path}.value"), toleration.value.as_str());
+            errors.push(FieldError::invalid(field, value, "must be empty for operator `Exists`"));
+        }
+        TolerationOperator::Exists => {}
+        TolerationOperator::Empty | TolerationOperator::Equal => {
+            for message in is_valid_label_value(&toleration.value) {
+                let value = toleration.value.as_str();
+                errors.push(FieldError::invalid(format!("{path}.value"), value, message));
+            }
+        }
+        other => {
+            let field = format!("{path}.operator");
+            errors.push(FieldError::not_supported(field, other.as_str(), ["Equal", "Exists"]));
+        }
+    }
+    if !toleration.effect.is_empty() && !EFFECTS.contains(&toleration.effect.as_str()) {
+        let field = format!("{path}.effect");
+        errors.push(FieldError::not_supported(field, toleration.effect.as_str(), EFFECTS));
+    }
 }
 
 #[cfg(test)]

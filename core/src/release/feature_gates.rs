@@ -13,12 +13,26 @@ changes! {
     is_enabled = 25: "The gate `PodDisruptionConditions` is there, off by default.";
     is_enabled = 26: "The gate `PodDisruptionConditions` is on by default.";
     is_enabled = 31: "The gate `PodDisruptionConditions` is locked.";
+    is_enabled = 26: "The gate `DynamicResourceAllocation` is there, off by default.";
+    is_enabled = 33: "The gate `DRADeviceTaints` is there, off by default.";
+    is_enabled = 34: "The gate `DynamicResourceAllocation` is on by default.";
+    is_enabled = 35: "The gate `DynamicResourceAllocation` is locked.";
+    is_enabled = 35: "The gate `DRADeviceTaintRules` is there, off by default; before, \
+                      `DRADeviceTaints` stands for both.";
+    is_enabled = 36: "The gate `DRADeviceTaints` is on by default.";
     is_enabled = 35, recorded: "The gate `TaintTolerationComparisonOperators` is there, off by default.";
 }
 
 /// A feature gate that changes what this engine does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FeatureGate {
+    /// Rules taint devices (KEP-5055): alpha in 1.35, beta in 1.36 and still off. To 1.34 they are
+    /// a part of [`DRADeviceTaints`](Self::DRADeviceTaints).
+    DRADeviceTaintRules,
+    /// Devices have taints (KEP-5055): alpha in 1.33, on by default in 1.36.
+    DRADeviceTaints,
+    /// Pods claim devices (KEP-4381): alpha in 1.26, on by default in 1.34, locked on in 1.35.
+    DynamicResourceAllocation,
     /// Kubelets end their pods before their node is shut down (KEP-2000): alpha in 1.20, on by
     /// default in 1.21.
     GracefulNodeShutdown,
@@ -34,7 +48,10 @@ pub enum FeatureGate {
 
 impl FeatureGate {
     /// All of them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 7] = [
+        Self::DRADeviceTaintRules,
+        Self::DRADeviceTaints,
+        Self::DynamicResourceAllocation,
         Self::GracefulNodeShutdown,
         Self::GracefulNodeShutdownBasedOnPodPriority,
         Self::PodDisruptionConditions,
@@ -45,6 +62,9 @@ impl FeatureGate {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::DRADeviceTaintRules => "DRADeviceTaintRules",
+            Self::DRADeviceTaints => "DRADeviceTaints",
+            Self::DynamicResourceAllocation => "DynamicResourceAllocation",
             Self::GracefulNodeShutdown => "GracefulNodeShutdown",
             Self::GracefulNodeShutdownBasedOnPodPriority => {
                 "GracefulNodeShutdownBasedOnPodPriority"
@@ -58,6 +78,11 @@ impl FeatureGate {
     #[must_use]
     pub const fn stage(self, release: KubernetesRelease) -> GateStage {
         match (self, release.minor) {
+            (Self::DRADeviceTaintRules, 35..)
+            | (Self::DRADeviceTaints, 33..=35)
+            | (Self::DynamicResourceAllocation, 26..=33) => GateStage::Off,
+            (Self::DRADeviceTaints, 36..) | (Self::DynamicResourceAllocation, 34) => GateStage::On,
+            (Self::DynamicResourceAllocation, 35..) => GateStage::LockedOn,
             (Self::GracefulNodeShutdown, 20)
             | (Self::GracefulNodeShutdownBasedOnPodPriority, 23) => GateStage::Off,
             (Self::GracefulNodeShutdown, 21..)
@@ -67,7 +92,10 @@ impl FeatureGate {
             (Self::PodDisruptionConditions, 31..) => GateStage::LockedOn,
             (Self::TaintTolerationComparisonOperators, 35..) => GateStage::Off,
             (
-                Self::GracefulNodeShutdown
+                Self::DRADeviceTaintRules
+                | Self::DRADeviceTaints
+                | Self::DynamicResourceAllocation
+                | Self::GracefulNodeShutdown
                 | Self::GracefulNodeShutdownBasedOnPodPriority
                 | Self::PodDisruptionConditions
                 | Self::TaintTolerationComparisonOperators,
@@ -135,6 +163,25 @@ impl FeatureGates {
             }
         }
         Ok(Self { enabled })
+    }
+
+    /// Whether devices have taints in that release.
+    #[must_use]
+    pub fn has_device_taints(&self) -> bool {
+        self.is_enabled(FeatureGate::DynamicResourceAllocation)
+            && self.is_enabled(FeatureGate::DRADeviceTaints)
+    }
+
+    /// Whether rules taint devices in that release.
+    #[must_use]
+    pub fn has_device_taint_rules(&self, release: KubernetesRelease) -> bool {
+        let gate = match FeatureGate::DRADeviceTaintRules.stage(release) {
+            GateStage::Absent => FeatureGate::DRADeviceTaints,
+            GateStage::Off | GateStage::On | GateStage::LockedOn => {
+                FeatureGate::DRADeviceTaintRules
+            }
+        };
+        self.has_device_taints() && self.is_enabled(gate)
     }
 
     /// Whether `gate` is on.

@@ -77,6 +77,11 @@ changes! {
 }
 
 since! {
+    /// Whether `resource.k8s.io/v1` is served, with devices and the claims for them: since 1.34.
+    serves_devices = 34;
+    /// Whether `kubectl api-resources` lists `devicetaintrules`: since 1.36, where
+    /// `resource.k8s.io/v1beta2` has them. A cluster serves that version only if it is told to.
+    serves_device_taint_rules = 36;
     /// Whether the tables of volumes and claims have the column `VOLUMEATTRIBUTESCLASS`: since
     /// 1.29, where the API came (kubernetes/kubernetes#121104).
     shows_volume_attributes_class = 29;

@@ -134,6 +134,15 @@ impl Simulator {
                 self.commit(write);
                 self.run_control_actions();
             }
+            Command::CreateDeviceObject(object) => {
+                writes.push(self.api.create_device_object(*object)?);
+            }
+            Command::UpdateDeviceObject(object) => {
+                writes.push(self.api.update_device_object(*object)?);
+            }
+            Command::DeleteDeviceObject { kind, name } => {
+                writes.push(self.api.delete_device_object(kind, name)?);
+            }
             Command::SetApiServerFlags { flags } => self.api.set_flags(flags)?,
             Command::RestartTaintEvictionController => {
                 if let Some(timers_lost) = self.nodes.start_taint_eviction(&self.api) {

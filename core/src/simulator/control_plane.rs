@@ -18,6 +18,9 @@ use crate::controllers::autoscaler::{Autoscaler, AutoscalerAction};
 use crate::controllers::daemon_set::DaemonSetController;
 use crate::controllers::deployment::DeploymentController;
 use crate::controllers::descheduler::{Descheduler, DeschedulerAction};
+use crate::controllers::device_taint_eviction::{
+    DeviceTaintEvictionAction, DeviceTaintEvictionController,
+};
 use crate::controllers::disruption::{DisruptionAction, DisruptionController};
 use crate::controllers::job::JobController;
 use crate::controllers::persistent_volume::{PersistentVolumeAction, PersistentVolumeController};
@@ -47,6 +50,8 @@ pub(super) struct ControlPlane {
     pub(super) pod_gc: PodGcController,
     volumes: PersistentVolumeController,
     pub(super) attach_detach: AttachDetachController,
+    /// `None` unless the release has it, switched on.
+    device_taint_eviction: Option<DeviceTaintEvictionController>,
     /// `None` unless the cluster has one.
     descheduler: Option<Descheduler>,
     autoscaler: Option<Autoscaler>,
@@ -61,6 +66,7 @@ pub(super) enum ControlAction {
     Disruption(DisruptionAction),
     Volume(PersistentVolumeAction),
     Attach(AttachDetachAction),
+    DeviceTaint(DeviceTaintEvictionAction),
     Deschedule(DeschedulerAction),
     Autoscale(AutoscalerAction),
 }
@@ -88,6 +94,9 @@ macro_rules! each {
         $call;
         let $controller = &mut $plane.attach_detach;
         $call;
+        if let Some($controller) = &mut $plane.device_taint_eviction {
+            $call;
+        }
         if let Some($controller) = &mut $plane.descheduler {
             $call;
         }
@@ -117,6 +126,10 @@ impl ControlPlane {
         let conditions = api.gates.is_enabled(FeatureGate::PodDisruptionConditions);
         let mut control = Self::new(config, conditions, &api.cluster)?;
         api.admission = Some(admission);
+        if api.gates.has_device_taints() {
+            let rules = api.gates.has_device_taint_rules(api.config.release);
+            control.device_taint_eviction = Some(DeviceTaintEvictionController::new(rules));
+        }
         control.descheduler = api.config.descheduler.clone().map(Descheduler::new);
         let autoscaler = api.config.autoscaler.clone();
         control.autoscaler = autoscaler.map(|settings| Autoscaler::new(settings, config));
@@ -201,6 +214,7 @@ impl ControlPlane {
             }),
             volumes: PersistentVolumeController::new(),
             attach_detach: AttachDetachController::new(release),
+            device_taint_eviction: None,
             descheduler: None,
             autoscaler: None,
             ready_history: ReadyHistory::default(),
@@ -216,6 +230,13 @@ impl ControlPlane {
             self.handle_change(&mut api.context(sequence), &change);
         }
         self.attach_detach.bootstrap(&mut api.context(sequence));
+    }
+
+    /// Tells of the devices and claims that are there at the beginning.
+    pub(super) fn bootstrap_devices(&mut self, api: &ApiServer, sequence: &mut Sequence) {
+        if let Some(controller) = &mut self.device_taint_eviction {
+            controller.bootstrap(&mut api.context(sequence));
+        }
     }
 
     /// What is there at the beginning is of the templates that there are.
@@ -272,6 +293,7 @@ impl ControlPlane {
             self.pod_gc.next_timer(),
             self.disruption.next_timer(),
             self.attach_detach.next_timer(),
+            self.device_taint_eviction.as_ref().and_then(Controller::next_timer),
             self.descheduler.as_ref().and_then(Controller::next_timer),
             self.autoscaler.as_ref().and_then(Controller::next_timer),
         ];
@@ -299,6 +321,10 @@ impl ControlPlane {
             self.stateful_sets.timer_reason()
         } else if self.jobs.next_timer() == timer {
             self.jobs.timer_reason()
+        } else if let Some(controller) = &self.device_taint_eviction
+            && controller.next_timer() == timer
+        {
+            controller.timer_reason()
         } else if let Some(descheduler) = &self.descheduler
             && descheduler.next_timer() == timer
         {
@@ -328,6 +354,7 @@ impl ControlPlane {
             || self.scheduler.next_work().is_some()
             || self.disruption.next_work().is_some()
             || self.attach_detach.next_work().is_some()
+            || self.device_taint_eviction.as_ref().and_then(Controller::next_work).is_some()
     }
 
     /// Looks at one thing, the one that is first; whether there was any.
@@ -341,6 +368,7 @@ impl ControlPlane {
             self.scheduler.next_work(),
             self.disruption.next_work(),
             self.attach_detach.next_work(),
+            self.device_taint_eviction.as_ref().and_then(Controller::next_work),
         ];
         let first = work.into_iter().flatten().min();
         if first.is_none() {
@@ -384,6 +412,11 @@ impl ControlPlane {
         if let Some(action) = self.attach_detach.poll_action(context) {
             return Some(ControlAction::Attach(action));
         }
+        if let Some(controller) = &mut self.device_taint_eviction
+            && let Some(action) = controller.poll_action(context)
+        {
+            return Some(ControlAction::DeviceTaint(action));
+        }
         if let Some(action) = self.pod_gc.poll_action(context) {
             return Some(ControlAction::Collect(action));
         }
@@ -424,6 +457,18 @@ impl ControlPlane {
         answer: PodGcAnswer,
     ) {
         self.pod_gc.handle_action_result(context, id, answer);
+    }
+
+    /// Tells the device taint eviction controller what came of its request.
+    pub(super) fn device_taint_answered(
+        &mut self,
+        context: &mut Context<'_>,
+        id: RequestId,
+        answer: RequestResult,
+    ) {
+        if let Some(controller) = &mut self.device_taint_eviction {
+            controller.handle_action_result(context, id, answer);
+        }
     }
 
     /// Tells the descheduler what came of its request.

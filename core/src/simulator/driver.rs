@@ -13,6 +13,7 @@ use crate::command::{Cascade, CommandError, NodeWrite, PodWrite};
 use crate::controllers::attach_detach::AttachDetachAction;
 use crate::controllers::autoscaler::AutoscalerAction;
 use crate::controllers::descheduler::DeschedulerAction;
+use crate::controllers::device_taint_eviction::DeviceTaintEvictionAction;
 use crate::controllers::disruption::DisruptionAction;
 use crate::controllers::drain::{DrainAction, DrainController};
 use crate::controllers::persistent_volume::PersistentVolumeAction;
@@ -194,6 +195,7 @@ impl Simulator {
                 ControlAction::Attach(AttachDetachAction::Detach { volume, node, forced }) => {
                     self.commit([Write::Volume(VolumeWrite::Detach { volume, node, forced })]);
                 }
+                ControlAction::DeviceTaint(action) => act_for_device_taints(self, action),
                 ControlAction::Disruption(DisruptionAction::RecordEvent(event)) => {
                     self.api.emit(EventKind::EventRecorded(event));
                 }
@@ -471,6 +473,31 @@ impl Simulator {
         self.nodes.record_delete(&self.api, pod, by_lifecycle);
         self.commit(self.api.delete_gracefully(pod, None));
         result
+    }
+}
+
+/// Carries out what the device taint eviction controller wants done.
+fn act_for_device_taints(simulator: &mut Simulator, action: DeviceTaintEvictionAction) {
+    use DeviceTaintEvictionAction as Action;
+    let (id, result) = match action {
+        Action::RecordEvent(event) => {
+            simulator.api.emit(EventKind::EventRecorded(event));
+            return;
+        }
+        Action::PatchPodStatus { id, pod, condition } => {
+            let (result, write) = simulator.api.patch_pod_condition(&pod, condition);
+            simulator.commit(write);
+            (id, result)
+        }
+        Action::DeletePod { id, pod } => (id, simulator.delete_for_controller(&pod, false)),
+        Action::UpdateRuleStatus { id, rule, condition } => {
+            simulator.commit(simulator.api.write_rule_status(&rule, &condition));
+            (id, RequestResult::Ok)
+        }
+    };
+    if let Some(control) = &mut simulator.control {
+        let mut context = simulator.api.context(&mut simulator.sequence);
+        control.device_taint_answered(&mut context, id, result);
     }
 }
 

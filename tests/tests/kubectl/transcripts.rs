@@ -6,6 +6,7 @@
 //! - `kubernetes RELEASE`
 //! - `nodeLifecycle`: kubelets and the node lifecycle controller take part
 //! - `controlPlane`: the scheduler, the controllers of workloads and budgets as well
+//! - `gate NAME`: a feature gate is on
 //! - then manifests, between `---` and `...`
 //!
 //! `$ wait DURATION` lets time pass, and shows what a drain that is under way prints, with the
@@ -42,6 +43,9 @@ impl Terminal {
                 Some(("kubernetes", release)) => {
                     config.release = KubernetesRelease::parse(release).unwrap();
                 }
+                Some(("gate", name)) => {
+                    config.feature_gates.insert(name.to_owned(), true);
+                }
                 None if line == "nodeLifecycle" => config.node_lifecycle = true,
                 None if line == "controlPlane" => {
                     config.node_lifecycle = true;
@@ -64,6 +68,10 @@ impl Terminal {
                 attachments: Vec::new(),
             },
             priority_classes: of_kind(&objects.others, "PriorityClass"),
+            devices: ["ResourceSlice", "ResourceClaim", "DeviceClass"]
+                .iter()
+                .flat_map(|kind| of_kind(&objects.others, kind))
+                .collect(),
             ..InitialState::default()
         };
         let simulator =

@@ -587,7 +587,7 @@ fn kustomize_version(release: KubernetesRelease) -> String {
     }
 }
 
-fn kubectl(release: KubernetesRelease, line: &str) -> Outcome {
+pub(super) fn kubectl(release: KubernetesRelease, line: &str) -> Outcome {
     let mut node = Node::default();
     node.metadata.name = "n".into();
     node.metadata.labels.insert("a".into(), "b".into());

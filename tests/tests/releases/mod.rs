@@ -5,6 +5,7 @@
 //! twice has two rows; each speaks of the releases up to the other change. Every row runs the
 //! engine, or the console, and looks at it from outside.
 
+mod devices;
 mod drain;
 mod kubectl;
 mod kubelet;
@@ -34,6 +35,7 @@ struct Difference {
 
 fn differences() -> impl Iterator<Item = &'static Difference> {
     let subjects = [
+        devices::DIFFERENCES,
         drain::DIFFERENCES,
         kubectl::DIFFERENCES,
         kubelet::DIFFERENCES,

@@ -6,8 +6,9 @@ use alloc::vec::Vec;
 use serde_json::Value;
 
 use super::{
-    AllocatedDevice, ClaimConsumer, Device, DeviceClass, DeviceNodes, DeviceObject, DeviceRequest,
-    DeviceSelector, DeviceSubRequest, DeviceTaintRule, ResourceClaim, ResourceSlice, RuleCondition,
+    AllocatedDevice, ClaimConsumer, Device, DeviceClass, DeviceKind, DeviceNodes, DeviceObject,
+    DeviceRequest, DeviceSelector, DeviceSubRequest, DeviceTaintRule, ResourceClaim, ResourceSlice,
+    RuleCondition,
 };
 use crate::api::resources::{Field, ResourceError};
 use crate::api::scheduling::{list, node_terms, number, text};
@@ -17,6 +18,20 @@ use crate::time::Time;
 type Read<T> = Result<T, ResourceError>;
 
 impl DeviceObject {
+    /// Whether all that the engine reads of it can be read.
+    ///
+    /// # Errors
+    /// Names the first field that cannot.
+    pub fn check(&self) -> Read<()> {
+        match self.kind {
+            DeviceKind::ResourceSlice => self.resource_slice().map(|_| ()),
+            DeviceKind::ResourceClaim => self.resource_claim().map(|_| ()),
+            DeviceKind::DeviceTaintRule => self.device_taint_rule().map(|_| ()),
+            DeviceKind::DeviceClass => self.device_class().map(|_| ()),
+            DeviceKind::ResourceClaimTemplate | DeviceKind::Empty | DeviceKind::Other(_) => Ok(()),
+        }
+    }
+
     /// The view of a `ResourceSlice`.
     ///
     /// # Errors

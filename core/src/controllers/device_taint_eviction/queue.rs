@@ -133,7 +133,7 @@ impl Queue {
         }
     }
 
-    /// What was tried with an item has failed: it is tried again later.
+    /// An attempt has failed: the item is tried again later.
     pub(super) fn add_rate_limited(&mut self, context: &mut Context<'_>, item: Item) {
         let failures = self.failures.entry(item.clone()).or_default();
         let factor = 1_u32.checked_shl(*failures).unwrap_or(u32::MAX);
@@ -170,7 +170,7 @@ impl Queue {
         self.heap.first().map(|waiting| waiting.timer)
     }
 
-    /// What the next timer is for.
+    /// The item that the next timer is for.
     pub(super) fn next_timed(&self) -> Option<&Item> {
         self.heap.first().map(|waiting| &waiting.item)
     }

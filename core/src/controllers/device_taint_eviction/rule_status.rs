@@ -54,7 +54,7 @@ impl DeviceTaintEvictionController {
         self.actions.push_back(DeviceTaintEvictionAction::UpdateRuleStatus { id, rule, condition });
     }
 
-    /// What the condition of a rule is to say, but for its time.
+    /// The condition of a rule as it is to be, without its time.
     fn condition(&self, context: &Context<'_>, rule: &DeviceTaintRule) -> RuleCondition {
         let evicted = self.evicted_by_rule.get(&rule.uid).copied().unwrap_or_default();
         let mut status = false;
@@ -99,7 +99,7 @@ impl DeviceTaintEvictionController {
         })
     }
 
-    /// What a rule with the effect `None` would do with the effect `NoExecute`.
+    /// The message of a rule with the effect `None`: its outcome with the effect `NoExecute`.
     fn preview(&self, context: &Context<'_>, rule: &DeviceTaintRule) -> String {
         let mut taint = rule.taint.clone();
         taint.effect = TaintEffect::NoExecute;
