@@ -66,6 +66,8 @@ pub struct OwnedPods {
     pub active: i64,
     /// How many of those are ready.
     pub ready: i64,
+    /// How many are terminating and not at their end.
+    pub terminating: i64,
 }
 
 /// Whether no controller owns a pod.
@@ -75,7 +77,8 @@ fn is_orphan(pod: &Pod) -> bool {
 
 impl OwnedPods {
     /// What a workload without pods has.
-    const NONE: &'static Self = &Self { pods: BTreeSet::new(), active: 0, ready: 0 };
+    const NONE: &'static Self =
+        &Self { pods: BTreeSet::new(), active: 0, ready: 0, terminating: 0 };
 }
 
 impl Cluster {
@@ -321,7 +324,10 @@ impl Cluster {
         {
             return;
         }
-        let counts = |pod: &Pod| (i64::from(pod.is_active()), i64::from(pod.is_ready_replica()));
+        let counts = |pod: &Pod| {
+            let counts = [pod.is_active(), pod.is_ready_replica(), pod.is_terminating_replica()];
+            counts.map(i64::from)
+        };
         let owner = |pod: Option<&Pod>| pod.and_then(|pod| pod.metadata.controller_key());
         let pair = old.zip(new);
         let same = pair.is_some_and(|(old, new)| {
@@ -336,9 +342,10 @@ impl Cluster {
             && let Some(owned) = self.pods_by_owner.get_mut(before)
         {
             let owned = Arc::make_mut(owned);
-            let (active, ready) = counts(old);
+            let [active, ready, terminating] = counts(old);
             owned.active -= active;
             owned.ready -= ready;
+            owned.terminating -= terminating;
             if after.as_ref() != Some(before) {
                 owned.pods.remove(key);
                 if owned.pods.is_empty() {
@@ -348,9 +355,10 @@ impl Cluster {
         }
         if let (Some(after), Some(new)) = (after, new) {
             let owned = Arc::make_mut(self.pods_by_owner.entry(after).or_default());
-            let (active, ready) = counts(new);
+            let [active, ready, terminating] = counts(new);
             owned.active += active;
             owned.ready += ready;
+            owned.terminating += terminating;
             if !owned.pods.contains(key) {
                 owned.pods.insert(key.clone());
             }

@@ -325,6 +325,9 @@ playgroundTest("a Job says how far it has come", async ({ page }) => {
   await says([/Completions\s+1/, /Active\s+1/, /Succeeded\s+0/, /Backoff limit\s+6/]);
   await says([/Deadline at\s+5m0s/]);
   await passTo(page, seconds(301));
+  await says([/Active\s+0/, /Failed\s+1/]);
+  // It has ended when its lost pod is gone.
+  await passTo(page, seconds(1242));
   await says([/Active\s+0/, /Failed\s+1/, /Finished\s+Failed: DeadlineExceeded/]);
 });
 

@@ -112,6 +112,12 @@ impl Pod {
         self.is_active() && self.has_ready_condition()
     }
 
+    /// Whether it is terminating and not at its end. Mirrors `controller.IsPodTerminating`.
+    #[must_use]
+    pub fn is_terminating_replica(&self) -> bool {
+        self.is_terminating() && !self.has_ended()
+    }
+
     /// `status.nominatedNodeName`: where the scheduler has made room for the pod, which waits for
     /// it; empty if nowhere.
     #[must_use]

@@ -1,12 +1,12 @@
 //! The status of workloads, as their controllers write it.
 
 use alloc::collections::BTreeMap;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{ConditionStatus, NoOtherFields, PodDisruptionBudget, Workload, is_default, nullable};
 use crate::time::Time;
@@ -55,6 +55,9 @@ pub struct ReplicaSetStatus {
     /// How many have been ready for `minReadySeconds`.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub available_replicas: i64,
+    /// How many pods are terminating and not at their end (1.35 and later).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub terminating_replicas: Option<i64>,
     /// The `metadata.generation` that the controller has seen.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub observed_generation: i64,
@@ -88,6 +91,9 @@ pub struct DeploymentStatus {
     /// How many of those that its ReplicaSets want are not available.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub unavailable_replicas: i64,
+    /// How many pods are terminating and not at their end (1.35 and later).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub terminating_replicas: Option<i64>,
     /// `Available`, `Progressing`, `ReplicaFailure`.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub conditions: Vec<WorkloadCondition>,
@@ -227,6 +233,10 @@ impl DaemonSetStatus {
     }
 }
 
+fn is_disruption_allowed(condition: &Value) -> bool {
+    condition.get("type").is_some_and(|type_| *type_ == "DisruptionAllowed")
+}
+
 /// `status` of a budget, as the disruption controller writes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -245,9 +255,51 @@ pub struct BudgetStatus {
     /// The `metadata.generation` that this is about.
     #[serde(skip_serializing_if = "is_default")]
     pub observed_generation: i64,
+    /// `DisruptionAllowed`, as a `metav1.Condition` (1.21 and later).
+    #[serde(skip_serializing_if = "is_default")]
+    pub conditions: Vec<Value>,
 }
 
 impl BudgetStatus {
+    /// The condition `DisruptionAllowed`.
+    #[must_use]
+    pub fn disruption_allowed(&self) -> Option<&Value> {
+        self.conditions.iter().find(|known| is_disruption_allowed(known))
+    }
+
+    /// Says in the condition `DisruptionAllowed` whether evictions are allowed, or with a message
+    /// that the controller has failed to look. Mirrors `UpdateDisruptionAllowedCondition` and
+    /// `failSafe`.
+    pub(crate) fn set_disruption_allowed(&mut self, now: Time, failure: Option<&str>) {
+        let (status, reason) = match failure {
+            Some(_) => ("False", "SyncFailed"),
+            None if self.disruptions_allowed > 0 => ("True", "SufficientPods"),
+            None => ("False", "InsufficientPods"),
+        };
+        let same =
+            self.disruption_allowed().filter(|known| known.get("status") == Some(&status.into()));
+        let since = same.and_then(|known| known.get("lastTransitionTime")).cloned();
+        let mut condition = Map::new();
+        for (name, value) in [
+            ("type", "DisruptionAllowed"),
+            ("status", status),
+            ("reason", reason),
+            ("message", failure.unwrap_or_default()),
+        ] {
+            condition.insert(name.into(), value.into());
+        }
+        let since = since.unwrap_or_else(|| now.truncated_to_seconds().to_string().into());
+        condition.insert("lastTransitionTime".into(), since);
+        if self.observed_generation != 0 {
+            condition.insert("observedGeneration".into(), self.observed_generation.into());
+        }
+        let known = self.conditions.iter_mut().find(|known| is_disruption_allowed(known));
+        match known {
+            Some(known) => *known = condition.into(),
+            None => self.conditions.push(condition.into()),
+        }
+    }
+
     /// The status in the object of a budget; all zero without one.
     #[must_use]
     pub fn of(budget: &PodDisruptionBudget) -> Self {

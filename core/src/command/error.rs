@@ -215,7 +215,8 @@ impl fmt::Display for CommandError {
             }
             Self::DisruptionBudget { budget, needs, has } => {
                 let (budget, needs, has) = (budget.clone(), *needs, *has);
-                EvictionError::DisruptionBudget { budget, needs, has }.fmt(f)
+                let cause = String::new();
+                EvictionError::DisruptionBudget { budget, needs, has, cause }.fmt(f)
             }
             Self::BudgetNotProcessed { budget } => {
                 EvictionError::NotProcessed { budget: budget.clone() }.fmt(f)
@@ -271,7 +272,7 @@ impl From<EvictionError> for CommandError {
             EvictionError::SeveralBudgets { budgets } => Self::SeveralBudgets { budgets },
             EvictionError::NotProcessed { budget } => Self::BudgetNotProcessed { budget },
             EvictionError::Forbidden { budget, reason } => Self::BudgetForbids { budget, reason },
-            EvictionError::DisruptionBudget { budget, needs, has } => {
+            EvictionError::DisruptionBudget { budget, needs, has, .. } => {
                 Self::DisruptionBudget { budget, needs, has }
             }
         }

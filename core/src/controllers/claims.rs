@@ -77,6 +77,11 @@ impl Claims {
         pod?.metadata.controller_key_of(self.kind)
     }
 
+    /// The pods that name a workload as their controller, and that it does not select.
+    pub(super) fn mismatched(&self, key: &WorkloadKey) -> impl Iterator<Item = &PodKey> {
+        self.mismatched.get(key).into_iter().flatten()
+    }
+
     /// A pod is new, or has other labels or owners.
     fn observe_pod(&mut self, cluster: &Cluster, key: &PodKey, pod: &Pod) -> Vec<WorkloadKey> {
         if pod.metadata.controller().is_none() {

@@ -366,6 +366,10 @@ impl DaemonSetController {
                 for pod in ended {
                     self.replace(context, target, state, name, pod, plan);
                 }
+                // Beside pods that end there may be another one.
+                if running.is_empty() && should.should_run && self.allows_surge(&target.set) {
+                    plan.creates.push(name.clone());
+                }
                 plan.deletes.extend(self.surplus(context, target, state, &running));
             }
             Some(_) => {
@@ -432,10 +436,14 @@ impl DaemonSetController {
         let most = most.map_or(0, |most| most.of(state.counts.desired, true));
         let available = |pod: &Pod| is_ready_and_available(context, set, pod);
         let revision = state.revision.as_deref();
+        let asks_for_node = self.reconciler.release.daemon_set_surge_asks_for_node();
         let (mut surging, mut running) = (0, 0);
         let (mut candidates, mut leaving) = (Vec::new(), Vec::new());
         for (name, keys) in &state.by_node {
-            let Some(node) = cluster.get_node(name.as_str()) else { continue };
+            let node = cluster.get_node(name.as_str());
+            if node.is_none() && !asks_for_node {
+                continue;
+            }
             let pods = keys.iter().filter_map(|key| cluster.get_pod(key));
             let pods = pods.filter(|pod| !pod.is_terminating() && target.selects(pod));
             let (new, old): (Vec<&Arc<Pod>>, Vec<&Arc<Pod>>) =
@@ -448,15 +456,24 @@ impl DaemonSetController {
             let (new, old) = (new.first(), old.first());
             running += i64::from(old.or(new).is_some_and(|pod| available(pod)));
             let Some(old) = old else { continue };
-            let leaves = self.reconciler.release.daemon_set_surge_asks_for_node()
-                && !self.should_run(target, node).should_run;
-            match new {
-                Some(new) if available(new) => plan.deletes.push(old.key()),
-                Some(_) => surging += 1,
-                None if leaves && available(old) => leaving.push(old.key()),
-                None if leaves => plan.deletes.push(old.key()),
-                None if available(old) => candidates.push(name.clone()),
-                None => plan.creates.push(name.clone()),
+            if let Some(new) = new {
+                if available(new) {
+                    plan.deletes.push(old.key());
+                } else {
+                    surging += 1;
+                }
+                continue;
+            }
+            let Some(node) = node else {
+                // An error ends the update before anything is done.
+                *plan = Plan::default();
+                return;
+            };
+            match asks_for_node && !self.should_run(target, node).should_run {
+                true if available(old) => leaving.push(old.key()),
+                true => plan.deletes.push(old.key()),
+                false if available(old) => candidates.push(name.clone()),
+                false => plan.creates.push(name.clone()),
             }
         }
         let room = usize::try_from(most - surging).unwrap_or(0);

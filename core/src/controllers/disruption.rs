@@ -171,8 +171,11 @@ impl DisruptionController {
                     format!("Failed to calculate the number of expected pods: {}", error.message);
                 self.record(object(), "Warning", "CalculateExpectedPodCountFailed", message);
                 // The rest is left as it was. Mirrors `failSafe`.
-                let (budget, status) =
+                let (budget, mut status) =
                     (key.clone(), BudgetStatus { disruptions_allowed: 0, ..written });
+                if self.release.has_budget_conditions() {
+                    status.set_disruption_allowed(context.wall_clock(), Some(&error.message));
+                }
                 self.actions.push_back(DisruptionAction::UpdateStatus { budget, status });
                 return;
             }
@@ -189,14 +192,18 @@ impl DisruptionController {
             let at = Timestamp::from_secs(u64::try_from(ends).unwrap_or(0).saturating_add(1));
             self.rechecks.start(context.sequence, at.max(context.now), key.clone());
         }
-        let status = BudgetStatus {
+        let mut status = BudgetStatus {
             expected_pods,
             current_healthy,
             desired_healthy,
             disruptions_allowed: if expected_pods <= 0 { 0 } else { allowed },
             disrupted_pods,
             observed_generation: budget.generation(),
+            conditions: written.conditions.clone(),
         };
+        if self.release.has_budget_conditions() {
+            status.set_disruption_allowed(now, None);
+        }
         if status != written {
             let budget = key.clone();
             self.actions.push_back(DisruptionAction::UpdateStatus { budget, status });
@@ -376,7 +383,10 @@ fn scale_of(
     namespace: &str,
     owner: &OwnerReference,
 ) -> Result<(WorkloadKey, i64), Option<WorkloadKind>> {
-    let owner = get_owner(cluster, namespace, owner).ok_or(None)?;
+    let kind = owner.workload_key(namespace).map(|key| key.kind);
+    let without_scale =
+        kind.filter(|kind| matches!(kind, WorkloadKind::DaemonSet | WorkloadKind::Job));
+    let owner = get_owner(cluster, namespace, owner).ok_or(without_scale)?;
     let above = owner.metadata.controller();
     let deployment = above.and_then(|above| get_owner(cluster, namespace, above)).filter(|top| {
         (owner.kind, top.kind) == (WorkloadKind::ReplicaSet, WorkloadKind::Deployment)

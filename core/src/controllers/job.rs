@@ -3,6 +3,7 @@
 
 mod failure_policy;
 mod indexed;
+mod tracking;
 
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -21,7 +22,7 @@ use self::indexed::{
 };
 use super::Context;
 use super::workload::{
-    Reconcile, Reconciler, WorkloadAction, container_restarts, count, generated_name,
+    Cost, Reconcile, Reconciler, WorkloadAction, container_restarts, count, generated_name,
     owners_to_look, slow_start_batches, surplus_pods,
 };
 use crate::api::{
@@ -49,6 +50,8 @@ pub struct JobController {
     /// The batch in which the last pod was created, and how many were not.
     batch: u32,
     not_created: i64,
+    /// See [`JobController::follow_upstream`].
+    is_strict: bool,
 }
 
 /// What came of a look at a Job, for the queue of the controller.
@@ -73,6 +76,8 @@ struct JobState {
     last_failure: Option<Time>,
     /// Those failures that no status tells yet, and when each pod ended as far as is known.
     uncounted: BTreeMap<PodKey, Time>,
+    /// Pods that are counted, by releases that look at finalizers.
+    counted: BTreeSet<PodKey>,
     /// Pods that it has deleted since they were too many, which do not count as failed.
     surplus: BTreeSet<PodKey>,
     /// When it is looked at because of its pods.
@@ -141,7 +146,14 @@ impl JobController {
             last_sync: JobSync::default(),
             batch: 0,
             not_created: 0,
+            is_strict: false,
         }
+    }
+
+    /// Takes pods without a finalizer for counted, and expects that every status is accepted. In a
+    /// simulation pods may lack the finalizer that the API's have, and nobody validates a status.
+    pub const fn follow_upstream(&mut self) {
+        self.is_strict = true;
     }
 
     /// What came of the last look at a Job.
@@ -157,6 +169,11 @@ impl JobController {
         let Some(owner) = before.or_else(|| after.clone()) else { return };
         if let Some(after) = after {
             self.jobs.entry(after).or_default();
+        }
+        if self.reconciler.release.delays_end_of_jobs() {
+            let Some(key) = new.or(old).map(Pod::key) else { return };
+            self.observe_tracked(context, &owner, (&key, old, new));
+            return;
         }
         let Some(state) = self.jobs.get_mut(&owner) else { return };
         if let Some(old) = old.filter(|_| new.is_none())
@@ -226,8 +243,13 @@ impl JobController {
         if self.reconciler.release.job_backoff() != JobBackoff::Pods {
             return None;
         }
-        let state = self.jobs.get(key).filter(|state| state.failures > 0)?;
-        Some(state.last_failure()?.unix_seconds() + backoff(state.failures, 600))
+        let state = self.jobs.get(key)?;
+        // Where finalizers are looked at, new failures are added when the Job is.
+        let new =
+            if self.reconciler.release.delays_end_of_jobs() { state.uncounted.len() } else { 0 };
+        let failures = state.failures.saturating_add(u32::try_from(new).unwrap_or(u32::MAX));
+        let last = state.last_failure().filter(|_| failures > 0)?;
+        Some(last.unix_seconds() + backoff(failures, 600))
     }
 
     /// When a Job that waits after a failure creates its next pods: `None` if it does not wait.
@@ -276,7 +298,7 @@ impl JobController {
         let least = if release.deletes_surplus_job_pods() { wanted } else { job.replicas() };
         if number > least {
             let surplus = usize::try_from(number - least).unwrap_or(0);
-            let pods = surplus_pods(active, surplus, None, None, |_| ());
+            let pods = surplus_pods(active, surplus, None, None, &|_| Cost::default());
             let steps = &mut self.reconciler.steps;
             steps.extend(pods.into_iter().map(|pod| Step::DeleteSurplus(job.clone(), pod)));
             return least;
@@ -483,6 +505,11 @@ impl JobController {
         let known: JobStatus = job.status();
         status.active -= core::mem::take(&mut self.not_created);
         let new_failure = status.failed > known.failed;
+        if self.reconciler.release.delays_end_of_jobs() {
+            self.reconciler.write_status(key, &status, BTreeMap::new());
+            self.delete_after_time_to_live(context, job, &status);
+            return;
+        }
         let mut forget = status.succeeded > known.succeeded;
         let mut error = None;
         if (status.active, status.succeeded, status.failed, status.conditions.len())
@@ -569,8 +596,9 @@ fn wanted_at_once(job: &Workload, succeeded: i64, active: i64) -> i64 {
 pub(crate) fn wanted_pods(cluster: &Cluster, job: &Workload) -> i64 {
     let mut status: JobStatus = job.status();
     let holds = |known: &WorkloadCondition| known.status == ConditionStatus::True;
+    let ends = ["Suspended", "FailureTarget", "SuccessCriteriaMet"];
     let suspended =
-        status.conditions.iter().any(|known| known.type_ == "Suspended" && holds(known));
+        status.conditions.iter().any(|known| ends.contains(&&*known.type_) && holds(known));
     if suspended || status.is_finished() {
         return 0;
     }
@@ -754,6 +782,10 @@ impl Reconcile for JobController {
         }
         let claimed = self.reconciler.claim(cluster, job, |_| true);
         let pods = claimed.pods(cluster, key);
+        if self.reconciler.release.delays_end_of_jobs() {
+            self.look_at(context, job, pods, &claimed.adopted);
+            return;
+        }
         let of = |test: &dyn Fn(&Pod) -> bool| count(pods.iter().filter(|pod| test(pod)));
         let release = self.reconciler.release;
         let state = self.jobs.entry(key.clone()).or_default();
@@ -867,7 +899,13 @@ impl Reconcile for JobController {
                 if self.reconciler.release.tracks_jobs_with_finalizers() {
                     let state = self.jobs.entry(job.key()).or_default();
                     state.surplus.insert(pod.clone());
-                    self.reconciler.push(WorkloadAction::FinalizePod { pod: pod.clone() });
+                    state.counted.insert(pod.clone());
+                    let keeps = context.cluster.get_pod(&pod).is_some_and(|pod| {
+                        pod.has_job_finalizer() || pod.metadata.controller().is_none()
+                    });
+                    if keeps {
+                        self.reconciler.push(WorkloadAction::FinalizePod { pod: pod.clone() });
+                    }
                 }
                 self.reconciler.delete_pod(&job, pod);
             }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::{Context, Controller, WorkTicket};
-use crate::api::{ConditionStatus, NodeName, Pod, PodCondition, PodKey, PodPhase, TaintEffect};
+use crate::api::{ConditionStatus, NodeName, Pod, PodCondition, PodKey, PodPhase};
 use crate::cluster::{Change, Cluster};
 use crate::order::Order;
 use crate::protocol::{RequestId, TimeoutReason};
@@ -213,7 +213,15 @@ impl PodGcController {
         if surplus > 0 {
             let mut ended: Vec<&PodKey> = self.ended.iter().collect();
             let created = |key: &PodKey| cluster.get_pod(key)?.metadata.creation_timestamp;
-            ended.order_by_key(|key| (created(key).map(|time| time.unix_seconds()), key.name()));
+            let evicted_first = self.config.release.collects_evicted_pods_first();
+            let stays = |key: &PodKey| {
+                let pod = cluster.get_pod(key).filter(|_| evicted_first);
+                pod.is_some_and(|pod| !is_evicted(pod))
+            };
+            ended.order_by_key(|key| {
+                let created = created(key).map(|time| time.unix_seconds());
+                (stays(key), created, key.name())
+            });
             let oldest: Vec<PodKey> = ended.into_iter().take(surplus).cloned().collect();
             for pod in oldest {
                 self.collect_pod(cluster, pod, None);
@@ -358,16 +366,18 @@ fn has_orphans(cluster: &Cluster, node: &str) -> bool {
     !node.is_empty() && cluster.get_node(node).is_none() && cluster.pods_of(node).next().is_some()
 }
 
+/// Whether a kubelet has evicted a pod. Mirrors `PodIsEvicted`.
+fn is_evicted(pod: &Pod) -> bool {
+    pod.status.phase == PodPhase::Failed && pod.status.reason == "Evicted"
+}
+
 /// The pods of a node that is out of service which wait for its kubelet. Mirrors `gcTerminating`.
 fn out_of_service_pods(cluster: &Cluster, release: KubernetesRelease, name: &str) -> Vec<PodKey> {
     if !release.has_out_of_service_taint() {
         return Vec::new();
     }
     let Some(node) = cluster.get_node(name) else { return Vec::new() };
-    let marked = node.spec.taints.iter().any(|taint| {
-        taint.key == OUT_OF_SERVICE
-            && matches!(taint.effect, TaintEffect::NoExecute | TaintEffect::NoSchedule)
-    });
+    let marked = node.spec.taints.iter().any(|taint| taint.key == OUT_OF_SERVICE);
     let is_ready = || node.condition("Ready").is_some_and(|it| it.status == ConditionStatus::True);
     if !marked || is_ready() {
         return Vec::new();

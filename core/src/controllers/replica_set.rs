@@ -50,6 +50,8 @@ pub(super) struct Tally {
     labeled: i64,
     ready: i64,
     available: i64,
+    /// In releases that count them.
+    terminating: Option<i64>,
 }
 
 impl ReplicaSetController {
@@ -101,6 +103,11 @@ impl ReplicaSetController {
             labeled: owned.active - count(unlabeled),
             ready: owned.ready,
             available,
+            terminating: self.reconciler.release.counts_terminating_replicas().then(|| {
+                let others = self.reconciler.claims.mismatched(&key);
+                let others = others.filter_map(|pod| cluster.get_pod(pod));
+                owned.terminating - count(others.filter(|pod| pod.is_terminating_replica()))
+            }),
         }
     }
 
@@ -204,6 +211,7 @@ fn status_of(
     status.fully_labeled_replicas = tally.labeled;
     status.ready_replicas = tally.ready;
     status.available_replicas = tally.available;
+    status.terminating_replicas = tally.terminating;
     status.observed_generation = set.generation();
     status
 }
@@ -252,7 +260,15 @@ impl Reconcile for ReplicaSetController {
             }
             Change::Pod { old, new, .. } => {
                 let pods = (old.as_deref(), new.as_deref());
-                self.reconciler.enqueue_owners(context, WorkloadKind::ReplicaSet, pods, false);
+                let counts = |pod: Option<&Pod>| pod.is_some_and(Pod::is_terminating_replica);
+                let terminating = self.reconciler.release.counts_terminating_replicas()
+                    && counts(pods.0) != counts(pods.1);
+                self.reconciler.enqueue_owners(
+                    context,
+                    WorkloadKind::ReplicaSet,
+                    pods,
+                    terminating,
+                );
             }
             Change::Workload { .. }
             | Change::Node { .. }

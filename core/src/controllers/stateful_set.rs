@@ -214,6 +214,11 @@ impl<'a> Sync<'a> {
         }
     }
 
+    /// Whether what the sync does counts only when it is seen.
+    const fn counts_as_seen(&self) -> bool {
+        self.release.counts_stateful_pods_as_seen()
+    }
+
     /// The revision of a pod that is created. Mirrors `newVersionedStatefulSetPod`.
     fn revision_for(&self, ordinal: i64) -> &'a str {
         let strategy = self.set.spec.other.get("updateStrategy");
@@ -306,15 +311,15 @@ impl<'a> Sync<'a> {
                 // It is created when this one is gone.
                 if !ended.is_terminating() {
                     self.delete(ended);
-                    self.count_revision(Some(&replica.revision), -1);
-                    self.status.replicas -= 1;
                 }
                 return self.one_by_one;
             }
             let (set, phase) = (self.set.key(), ended.status.phase.clone());
             self.steps.push(Step::SayRecreated(set, ended.key(), phase));
             self.delete(ended);
-            self.count_revision(Some(&replica.revision), -1);
+            if !self.counts_as_seen() || !ended.is_terminating() {
+                self.count_revision(Some(&replica.revision), -1);
+            }
             self.status.replicas -= 1;
             replica.revision = self.revision_for(replica.ordinal).into();
             replica.pod = None;
@@ -322,8 +327,10 @@ impl<'a> Sync<'a> {
         let Some(pod) = replica.pod else {
             let step = Step::Create(self.set.clone(), replica.ordinal, replica.revision.clone());
             self.steps.push(step);
-            self.status.replicas += 1;
-            self.count_revision(Some(&replica.revision), 1);
+            if !self.counts_as_seen() {
+                self.status.replicas += 1;
+                self.count_revision(Some(&replica.revision), 1);
+            }
             return self.one_by_one;
         };
         if self.one_by_one && (pod.is_terminating() || self.waits_for(pod)) {
@@ -355,7 +362,9 @@ impl<'a> Sync<'a> {
             return true;
         }
         self.delete(pod);
-        self.count_revision(revision_of(pod), -1);
+        if !self.counts_as_seen() {
+            self.count_revision(revision_of(pod), -1);
+        }
         self.one_by_one
     }
 
@@ -382,6 +391,10 @@ impl<'a> Sync<'a> {
 
     /// Mirrors `completeRollingUpdate`.
     fn complete_rolling_update(&mut self) {
+        let all_seen = self.status.replicas == self.set.replicas();
+        if self.counts_as_seen() && !all_seen {
+            return;
+        }
         let status = &mut self.status;
         if self.set.strategy() != "OnDelete"
             && status.updated_replicas == status.replicas

@@ -6,7 +6,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::cmp::Reverse;
+use core::cmp::{Ordering, Reverse};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -538,31 +538,38 @@ pub(super) fn surplus_of_replica_set(
 ) -> Vec<PodKey> {
     let has_cost = release.has_pod_deletion_cost();
     let ages = release.scales_down_by_magnitude_of_age().then(|| context.wall_clock());
-    surplus_pods(pods, number, preferred, ages, |pod| {
+    surplus_pods(pods, number, preferred, ages, &|pod| {
         let cost = pod.metadata.annotations.get("controller.kubernetes.io/pod-deletion-cost");
         let cost = cost.and_then(|cost| cost.parse::<i32>().ok()).filter(|_| has_cost);
         (cost.unwrap_or(0), Reverse(related(&pod.spec.node_name)))
     })
 }
 
+/// The cost to delete a pod, and how many related pods are on its node.
+pub(super) type Cost = (i32, Reverse<i64>);
+
+/// The ranks of pods of which some go: whether they are bound, their phase, whether they are ready,
+/// their cost, since when they are ready, their restarts, and when they were created. The least
+/// goes first.
+type Rank = (bool, u8, bool, Cost, Option<Reverse<Time>>, Reverse<i64>, Option<Reverse<Time>>);
+
+/// A pod with its rank.
+type Ranked<'a> = (Rank, PodKey, &'a Pod);
+
+/// Pods of equal rank, with the least UID among them.
+type Group<'a> = (&'a [Ranked<'a>], &'a str);
+
 /// Which of these pods go first where there are too many; `extra` is compared after readiness, and
-/// with `ages`, the time that it is, the ages of pods count only by their order of magnitude.
-/// Mirrors `ActivePods.Less`; what it does not order goes by the nodes that are preferred, each of
-/// which is crossed out, then by name.
-pub(super) fn surplus_pods<T: Ord>(
+/// with `ages`, the present time, the ages of pods count only by their order of magnitude. Mirrors
+/// `ActivePods.Less`; pods of equal rank are ordered by the nodes that are preferred, each of which
+/// is crossed out, then by name.
+pub(super) fn surplus_pods(
     pods: &[&Arc<Pod>],
     number: usize,
     preferred: Option<&mut VecDeque<NodeName>>,
     ages: Option<Time>,
-    extra: impl Fn(&Pod) -> T,
+    extra: &dyn Fn(&Pod) -> Cost,
 ) -> Vec<PodKey> {
-    let ready = |pod: &Pod| pod.has_ready_condition();
-    let ready_since = |pod: &Pod| {
-        let condition = pod.condition("Ready").filter(|_| ready(pod));
-        condition.and_then(|condition| condition.last_transition_time)
-    };
-    let by_readiness = ages_of(pods, ages, ready_since);
-    let by_creation = ages_of(pods, ages, |pod| pod.metadata.creation_timestamp);
     let rank = |pod: &Pod| {
         let phase = match pod.status.phase {
             PodPhase::Pending => 0,
@@ -570,55 +577,69 @@ pub(super) fn surplus_pods<T: Ord>(
             _ => 2,
         };
         let bound = !pod.spec.node_name.is_empty();
-        let restarts = Reverse(max_restarts(pod));
-        let (since, created) = (by_readiness(pod), by_creation(pod));
-        (bound, phase, ready(pod), extra(pod), since, restarts, created)
+        let ready = pod.has_ready_condition();
+        let since = pod.condition("Ready").filter(|_| ready);
+        let since = since.and_then(|condition| condition.last_transition_time).map(Reverse);
+        let created = pod.metadata.creation_timestamp.map(Reverse);
+        (bound, phase, ready, extra(pod), since, Reverse(max_restarts(pod)), created)
     };
-    let mut ranked: Vec<_> =
-        pods.iter().map(|pod| (rank(pod), pod.key(), &*pod.spec.node_name)).collect();
-    ranked.order();
-    let Some(preferred) = preferred else {
-        return ranked.into_iter().take(number).map(|(_, key, _)| key).collect();
-    };
-    let mut surplus = Vec::new();
+    let mut ranked: Vec<Ranked<'_>> =
+        pods.iter().map(|pod| (rank(pod), pod.key(), &***pod)).collect();
+    ranked.order_by(|(one, key, _), (other, other_key, _)| (one, key).cmp(&(other, other_key)));
+    let mut groups: Vec<Group<'_>> = Vec::new();
     for equals in ranked.chunk_by(|(one, ..), (other, ..)| one == other) {
-        let mut equals: VecDeque<_> = equals.iter().map(|(_, key, node)| (key, *node)).collect();
+        let uid = equals.iter().map(|(_, _, pod)| &*pod.metadata.uid).min().unwrap_or_default();
+        let group = (equals, uid);
+        // The order of magnitudes has circles, over which a sort may panic.
+        let at = ages.map(|now| {
+            groups.partition_point(|known| compare_magnitudes(now, *known, group).is_lt())
+        });
+        groups.insert(at.unwrap_or(groups.len()), group);
+    }
+    let mut none = VecDeque::new();
+    let preferred = preferred.unwrap_or(&mut none);
+    let mut surplus = Vec::new();
+    for (equals, _) in groups {
+        let mut equals: VecDeque<_> = equals.iter().collect();
         while surplus.len() < number && !equals.is_empty() {
             let found = preferred.iter().enumerate().find_map(|(entry, node)| {
-                Some((entry, equals.iter().position(|(_, other)| node.as_str() == *other)?))
+                let is_there = |(_, _, pod): &&Ranked<'_>| *pod.spec.node_name == *node.as_str();
+                Some((entry, equals.iter().position(is_there)?))
             });
             if let Some((entry, _)) = found {
                 preferred.remove(entry);
             }
             let next = equals.remove(found.map_or(0, |(_, at)| at));
-            surplus.extend(next.map(|(key, _)| key.clone()));
+            surplus.extend(next.map(|(_, key, _)| key.clone()));
         }
     }
     surplus
 }
 
-/// How pods are ordered by a time of theirs: those without one first, then the newer ones. Given
-/// the time that it is, only the whole part of the binary logarithm of the age counts, and the UID
-/// between pods that it does not tell apart, unless their times are the same; pods of one time are
-/// kept together by the least UID among them. Mirrors `logarithmicRankDiff`.
-fn ages_of<'a>(
-    pods: &[&'a Arc<Pod>],
-    now: Option<Time>,
-    time: impl Fn(&Pod) -> Option<Time>,
-) -> impl Fn(&Pod) -> Option<(Option<u32>, &'a str, Reverse<Time>)> {
-    let mut uids: BTreeMap<Time, &'a str> = BTreeMap::new();
-    for pod in pods.iter().filter(|_| now.is_some()) {
-        if let Some(time) = time(pod) {
-            let uid = uids.entry(time).or_insert(&pod.metadata.uid);
-            *uid = (*uid).min(&pod.metadata.uid);
+/// Compares two groups of pods of equal rank, each with the least UID among them: of different
+/// times only the whole part of the binary logarithm of the age counts, and then the UID. Mirrors
+/// `ActivePodsWithRanks.Less` with `logarithmicRankDiff`.
+fn compare_magnitudes(
+    now: Time,
+    (one, one_uid): Group<'_>,
+    (other, other_uid): Group<'_>,
+) -> Ordering {
+    let (Some((one, ..)), Some((other, ..))) = (one.first(), other.first()) else {
+        return Ordering::Equal;
+    };
+    // What is younger than a nanosecond has no logarithm, and goes first.
+    let magnitude = |Reverse(time): Reverse<Time>| now.since(time).as_nanos().checked_ilog2();
+    let compare = |a: Option<Reverse<Time>>, b: Option<Reverse<Time>>| {
+        if a == b {
+            return Ordering::Equal;
         }
-    }
-    move |pod| {
-        let time = time(pod)?;
-        // What is younger than a nanosecond has no logarithm, and goes first.
-        let magnitude = now.and_then(|now| now.since(time).as_nanos().checked_ilog2());
-        Some((magnitude, uids.get(&time).copied().unwrap_or_default(), Reverse(time)))
-    }
+        (a.map(magnitude), one_uid).cmp(&(b.map(magnitude), other_uid))
+    };
+    let before = (one.0, one.1, one.2, one.3).cmp(&(other.0, other.1, other.2, other.3));
+    before
+        .then_with(|| compare(one.4, other.4))
+        .then_with(|| one.5.cmp(&other.5))
+        .then_with(|| compare(one.6, other.6))
 }
 
 /// Mirrors `maxContainerRestarts`.

@@ -80,6 +80,8 @@ pub enum EvictionError {
         needs: i64,
         /// How many there are.
         has: i64,
+        /// The cause in the answer; that it needs more if empty.
+        cause: String,
     },
 }
 
@@ -170,7 +172,10 @@ impl EvictionError {
                 "The disruption budget {} is still being processed by the server.",
                 budget.name()
             )),
-            Self::DisruptionBudget { budget, needs, has } => cause(format!(
+            Self::DisruptionBudget { cause: known, .. } if !known.is_empty() => {
+                cause(known.clone())
+            }
+            Self::DisruptionBudget { budget, needs, has, .. } => cause(format!(
                 "The disruption budget {} needs {needs} healthy pods and has {has} currently",
                 budget.name()
             )),
@@ -247,7 +252,10 @@ pub fn evict(
         expect_version(&mut eviction.delete_options, pod);
         return Ok(eviction);
     }
-    check_and_decrement(budget, &mut status)?;
+    check_and_decrement(release, budget, &mut status)?;
+    if status.disruptions_allowed == 0 && release.has_budget_conditions() {
+        status.set_disruption_allowed(now, None);
+    }
     if options.dry_run.is_empty() {
         status.disrupted_pods.insert(pod.metadata.name.clone(), now);
         eviction.charged = Some((budget.key(), status));
@@ -281,8 +289,30 @@ fn expect_version(options: &mut DeleteOptions, pod: &Pod) {
     }
 }
 
+/// Why a budget refuses an eviction, where it is not for want of healthy pods; else empty.
+fn refusal(budget: &str, status: &BudgetStatus) -> String {
+    let condition = status.disruption_allowed().filter(|known| {
+        let text = |name: &str| known.get(name).and_then(serde_json::Value::as_str);
+        text("status") == Some("False") && text("message").is_some_and(|text| !text.is_empty())
+    });
+    let text = |name: &str| {
+        let text = condition.and_then(|known| known.get(name)?.as_str());
+        text.unwrap_or_default()
+    };
+    let (reason, message) = (text("reason"), text("message"));
+    let refused = format!("The disruption budget {budget} does not allow evicting pods currently");
+    if reason == "SyncFailed" {
+        return format!("{refused} because it failed sync: {message}");
+    }
+    if status.current_healthy <= status.desired_healthy {
+        return String::new();
+    }
+    if condition.is_some() { format!("{refused} ({reason}): {message}") } else { refused }
+}
+
 /// Mirrors `EvictionREST.checkAndDecrement`.
 fn check_and_decrement(
+    release: KubernetesRelease,
     budget: &PodDisruptionBudget,
     status: &mut BudgetStatus,
 ) -> Result<(), EvictionError> {
@@ -301,7 +331,12 @@ fn check_and_decrement(
     }
     if status.disruptions_allowed == 0 {
         let (needs, has) = (status.desired_healthy, status.current_healthy);
-        return Err(EvictionError::DisruptionBudget { budget: key, needs, has });
+        let cause = if release.says_why_eviction_is_refused() {
+            refusal(key.name(), status)
+        } else {
+            String::new()
+        };
+        return Err(EvictionError::DisruptionBudget { budget: key, needs, has, cause });
     }
     status.disruptions_allowed -= 1;
     Ok(())

@@ -17,6 +17,12 @@ since! {
     /// Whether a budget over pods of Jobs or DaemonSets names the resource that has no scale, in
     /// place of *found no controllers*: since 1.21.
     names_missing_scale = 21;
+    /// Whether budgets have the condition `DisruptionAllowed`: since 1.21 (kubernetes#98127).
+    has_budget_conditions = 21;
+    /// Whether a refused eviction says that a budget does not allow it now where enough pods are
+    /// healthy, and that its last sync has failed if it has: since 1.35 (kubernetes#133097).
+    /// Before, it always says how many healthy pods the budget needs.
+    says_why_eviction_is_refused = 35;
     /// Whether no event says that a budget's pods have a controller that is not there or has no
     /// scale: since 1.22, and in 1.21.1. `CalculateExpectedPodCountFailed` says it, too.
     omits_event_about_missing_controllers = 22;
@@ -27,6 +33,9 @@ since! {
     /// volumes of a node that was shut down: since 1.26, where the gate
     /// `NodeOutOfServiceVolumeDetach` is on by default.
     has_out_of_service_taint = 26;
+    /// Whether the garbage collector deletes pods that a kubelet has evicted before other pods that
+    /// have ended: since 1.27.
+    collects_evicted_pods_first = 27;
     /// Whether a volume is detached by force, six minutes after its pods are gone, only from a node
     /// that is not healthy: since 1.25 (kubernetes#110721, which late patches of 1.24 have too).
     /// Before, from any.

@@ -68,6 +68,16 @@ since! {
     /// all that a look at the Job has counted: since 1.31. A Job that waits after a failure says
     /// that it has no active pods (kubernetes#139428).
     refuses_ready_above_active = 31;
+    /// Whether a Job has the condition `FailureTarget` or `SuccessCriteriaMet` until its last pod
+    /// is gone, and only then `Failed` or `Complete`, and its status counts `ready` and
+    /// `terminating` pods: since 1.31.
+    delays_end_of_jobs = 31, believed;
+    /// Whether `successPolicy` of an Indexed Job counts: since 1.31, where the gate
+    /// `JobSuccessPolicy` is on by default.
+    has_job_success_policy = 31, believed;
+    /// Whether the condition of a Job that is complete has the reason `CompletionsReached`: since
+    /// 1.32.
+    names_reached_completions = 32, believed;
     /// Whether a Job can be suspended: since 1.22, where the gate `SuspendJob` is on by default.
     has_job_suspend = 22;
 }

@@ -55,9 +55,21 @@ since! {
     /// Whether `minReadySeconds` of a StatefulSet counts: since 1.23, where the gate
     /// `StatefulSetMinReadySeconds` is on by default.
     has_stateful_set_min_ready_seconds = 23;
+    /// Whether the status of a StatefulSet counts pods as they were when it was looked at, without
+    /// those that it creates and with those that it deletes then: since 1.28 (kubernetes#117865,
+    /// which late patches of 1.26 and 1.27 have too). An update is over when as many as
+    /// `spec.replicas` are there.
+    counts_stateful_pods_as_seen = 28, believed;
     /// Whether a StatefulSet replaces a pod that has ended well, as one that has failed: since
     /// 1.29.
     recreates_succeeded_pods = 29;
+    /// Whether the status of ReplicaSets and Deployments has `terminatingReplicas`: since 1.35,
+    /// where the gate `DeploymentReplicaSetTerminatingReplicas` is on by default.
+    counts_terminating_replicas = 35;
+    /// Whether the event `ScalingReplicaSet` says of each ReplicaSet that it is scaled up or down:
+    /// since 1.36. Before, where a Deployment with several ones is scaled, it says of all of them
+    /// that they are scaled down unless pods are added altogether.
+    says_which_way_each_set_is_scaled = 36;
     /// Whether conditions carry `observedGeneration`: since 1.34.
     sets_observed_generation = 34;
 }

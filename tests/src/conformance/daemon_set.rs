@@ -1,4 +1,4 @@
-//! `daemonset_1.20`: one sync of a DaemonSet.
+//! `daemonset_*`: one sync of a DaemonSet.
 
 use std::sync::Arc;
 
@@ -8,9 +8,10 @@ use taintlab_core::api::{DaemonSetStatus, Node, Pod, Toleration, Workload, Workl
 use taintlab_core::controllers::daemon_set::DaemonSetController;
 use taintlab_core::controllers::workload::WorkloadAction;
 use taintlab_core::policy::admission::add_daemon_pod_tolerations;
+use taintlab_core::release::KubernetesRelease;
 
 use super::control::{Driver, describe_event, unique};
-use super::{Outcome, compare, release, with_flagged_case};
+use super::{Outcome, compare, with_flagged_case};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -40,6 +41,9 @@ struct Sync {
     patches: Vec<Value>,
     status: Option<DaemonSetStatus>,
     events: Vec<String>,
+    /// Why a sync ended early, which leaves other traces, too.
+    #[serde(skip_serializing)]
+    error: String,
 }
 
 #[derive(PartialEq, Serialize, Deserialize)]
@@ -50,16 +54,16 @@ struct NodeAnswer {
     should_continue_running: bool,
 }
 
-/// Runs one case.
-pub fn run(line: &str) -> Outcome {
-    with_flagged_case(line, |case: &Case| case.flagged, play)
+/// Runs one case of `daemonset_RELEASE`.
+pub fn run(line: &str, release: &str) -> Outcome {
+    with_flagged_case(line, |case: &Case| case.flagged, |case| play(case, super::release(release)))
 }
 
-fn play(case: Case) -> Result<Outcome, String> {
+fn play(case: Case, release: KubernetesRelease) -> Result<Outcome, String> {
     let mut set = case.daemon_set;
     set["kind"] = "DaemonSet".into();
     let set: Workload = serde_json::from_value(set).map_err(|error| error.to_string())?;
-    let mut controller = DaemonSetController::new(release("1.20"), false);
+    let mut controller = DaemonSetController::new(release, false);
     controller.set_revision(&set.key(), &case.update_revision_hash);
     let mut tolerations = set.spec.template.spec.tolerations.clone();
     let host_network = set.spec.template.spec.other.get("hostNetwork") == Some(&Value::Bool(true));
@@ -107,6 +111,7 @@ fn play(case: Case) -> Result<Outcome, String> {
     got.patches = unique(got.patches);
     let mut expected = case.result;
     expected.patches = unique(expected.patches);
+    expected.error.clear();
     for sync in [&mut expected, &mut got] {
         sync.creates.sort_by_key(Value::to_string);
         sync.deletes.sort();

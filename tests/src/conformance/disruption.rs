@@ -1,16 +1,17 @@
-//! `disruption_1.20`: one sync of a budget, or one request of the eviction API.
+//! `disruption_*`: one sync of a budget, or one request of the eviction API.
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Map, Value};
 use taintlab_core::api::{BudgetStatus, Pod, PodDisruptionBudget, PodKey, Workload};
 use taintlab_core::controllers::Controller;
 use taintlab_core::controllers::disruption::{DisruptionAction, DisruptionController};
 use taintlab_core::policy::eviction::{ApiStatus, DeleteOptions, EvictionError, evict};
+use taintlab_core::release::KubernetesRelease;
 
 use super::control::{Driver, describe_event};
-use super::{Outcome, compare, release, with_flagged_case};
+use super::{Outcome, compare, with_flagged_case};
 
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
@@ -63,8 +64,13 @@ struct EvictCase {
 #[derive(Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 struct Evicted {
+    #[serde(deserialize_with = "without_retry")]
     status: ApiStatus,
     deletes: Vec<Deleted>,
+    /// The condition that is written before the pod is deleted, which is not for the eviction
+    /// subresource to decide here.
+    #[serde(skip_serializing)]
+    updates: Vec<Value>,
     budget_status: Option<Value>,
 }
 
@@ -74,17 +80,18 @@ struct Deleted {
     options: DeleteOptions,
 }
 
-/// Runs one case.
-pub fn run(line: &str) -> Outcome {
+/// Runs one case of `disruption_RELEASE`.
+pub fn run(line: &str, release: &str) -> Outcome {
+    let release = super::release(release);
     let flagged = |case: &Case| matches!(case, Case::Sync(SyncCase { flagged: true, .. }));
     with_flagged_case(line, flagged, |case| match case {
-        Case::Sync(case) => sync(case),
-        Case::Evict(case) => Ok(request(case)),
+        Case::Sync(case) => sync(case, release),
+        Case::Evict(case) => Ok(request(case, release)),
     })
 }
 
-fn sync(case: SyncCase) -> Result<Outcome, String> {
-    let mut controller = DisruptionController::new(release("1.20"));
+fn sync(case: SyncCase, release: KubernetesRelease) -> Result<Outcome, String> {
+    let mut controller = DisruptionController::new(release);
     let mut driver = Driver::new();
     let kinds = [
         ("Deployment", case.deployments),
@@ -109,12 +116,17 @@ fn sync(case: SyncCase) -> Result<Outcome, String> {
             DisruptionAction::UpdateStatus { status, .. } => got.status = Some(status),
         }
     }
+    let now = driver.wall_clock().to_string();
+    for condition in got.status.iter_mut().flat_map(|status| &mut status.conditions) {
+        replace(condition, &now.clone().into(), &"NOW".into());
+    }
     got.events.sort();
     Ok(compare(&case.result, &got))
 }
 
-fn request(case: EvictCase) -> Outcome {
-    let mut controller = DisruptionController::new(release("1.20"));
+fn request(mut case: EvictCase, release: KubernetesRelease) -> Outcome {
+    case.result.updates.clear();
+    let mut controller = DisruptionController::new(release);
     let mut driver = Driver::new();
     for budget in case.pod_disruption_budgets {
         driver.put_budget(&mut controller, budget);
@@ -125,7 +137,7 @@ fn request(case: EvictCase) -> Outcome {
         let budgets = controller.budgets_of(&pod);
         let budgets = budgets.iter().filter_map(|key| driver.cluster.get_budget(key));
         let budgets: Vec<&PodDisruptionBudget> = budgets.map(AsRef::as_ref).collect();
-        evict(release("1.20"), &pod, &budgets, &case.delete_options, driver.wall_clock())
+        evict(release, &pod, &budgets, &case.delete_options, driver.wall_clock())
     });
     let got = match result {
         Ok(eviction) => Evicted {
@@ -139,16 +151,28 @@ fn request(case: EvictCase) -> Outcome {
                     [("name".to_owned(), budget.name().into()), ("status".to_owned(), status)];
                 Value::Object(Map::from_iter(members))
             }),
+            ..Evicted::default()
         },
         Err(error) => Evicted { status: error.api_status(), ..Evicted::default() },
     };
     compare(&case.result, &got)
 }
 
+/// Reads a status without `retryAfterSeconds`, which tells clients of Go to ask again by
+/// themselves.
+fn without_retry<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ApiStatus, D::Error> {
+    let mut status = Value::deserialize(deserializer)?;
+    if let Some(details) = status.get_mut("details").and_then(Value::as_object_mut) {
+        details.remove("retryAfterSeconds");
+    }
+    serde_json::from_value(status).map_err(de::Error::custom)
+}
+
 /// Replaces a value wherever it is.
 fn replace(value: &mut Value, old: &Value, new: &Value) {
     match value {
         Value::Object(members) => members.values_mut().for_each(|value| replace(value, old, new)),
+        Value::Array(values) => values.iter_mut().for_each(|value| replace(value, old, new)),
         value if value == old => value.clone_from(new),
         _ => {}
     }

@@ -1,5 +1,5 @@
-//! `replicaset_1.20`, `deployment_1.20`, `statefulset_1.20`, `job_1.20`: what the controllers of
-//! workloads of 1.20.2 do when they look at an object once.
+//! `replicaset_*`, `deployment_*`, `statefulset_*`, `job_*`: one look of the controllers of
+//! workloads of 1.20.2 and 1.36.2 at an object.
 //!
 //! The controller is driven alone: it is told of all objects, the workload first, and asked to do
 //! one piece of work. Nothing of what it wants done is carried out, as the caches of informers show
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use taintlab_core::api::{Pod, PodKey, Workload, WorkloadKey, WorkloadKind};
+use taintlab_core::api::{JobStatus, Pod, PodKey, Workload, WorkloadKey, WorkloadKind};
 use taintlab_core::cluster::{Change, Cluster};
 use taintlab_core::controllers::deployment::DeploymentController;
 use taintlab_core::controllers::job::JobController;
@@ -20,13 +20,19 @@ use taintlab_core::controllers::workload::{WorkloadAction, WriteAnswer};
 use taintlab_core::controllers::{Context, Controller};
 use taintlab_core::protocol::{ObjectReference, RecordedEvent};
 use taintlab_core::queue::timer_queue::Sequence;
-use taintlab_core::release::KubernetesRelease;
 use taintlab_core::time::{Time, Timestamp};
 
 use super::{Outcome, compare, with_flagged_case};
 
-/// When the answers were recorded.
+/// The time of a case that says none.
 const NOW: &str = "2026-11-22T00:00:00Z";
+/// The finalizer by which Jobs keep their pods.
+const FINALIZER: &str = "batch.kubernetes.io/job-tracking";
+
+fn midnight() -> String {
+    NOW.to_owned()
+}
+
 /// How many characters of a generated name are by chance.
 const RANDOM_SUFFIX: usize = 5;
 
@@ -57,35 +63,42 @@ struct Case {
     update_revision: String,
     #[serde(default)]
     previous_revision: String,
+    #[serde(default = "midnight")]
+    now: String,
     result: Answer,
 }
 
 #[derive(Default, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 struct Answer {
     creates: Vec<Value>,
     deletes: Vec<String>,
     patches: Vec<Value>,
     updates: Vec<Value>,
     status: Option<Value>,
+    /// The engine writes once what the controller writes in several requests of one sync.
+    #[serde(skip_serializing)]
+    earlier_statuses: Vec<Value>,
     events: Vec<String>,
     error: String,
     forget: Option<bool>,
 }
 
-/// Runs one case of `replicaset_1.20`.
-pub fn replica_set(line: &str) -> Outcome {
+/// Runs one case of `replicaset_RELEASE`.
+pub fn replica_set(line: &str, release: &str) -> Outcome {
+    let release = super::release(release);
     run(line, WorkloadKind::ReplicaSet, |case, objects| {
-        let mut controller = ReplicaSetController::new(release()?);
+        let mut controller = ReplicaSetController::new(release);
         objects.add(WorkloadKind::ReplicaSet, &case.other_replica_sets)?;
         Ok(objects.sync(&mut controller))
     })
 }
 
-/// Runs one case of `deployment_1.20`.
-pub fn deployment(line: &str) -> Outcome {
+/// Runs one case of `deployment_RELEASE`.
+pub fn deployment(line: &str, release: &str) -> Outcome {
+    let release = super::release(release);
     run(line, WorkloadKind::Deployment, |case, objects| {
-        let mut controller = DeploymentController::new(release()?);
+        let mut controller = DeploymentController::new(release);
         objects.add(WorkloadKind::ReplicaSet, &case.replica_sets)?;
         let answer = objects.sync(&mut controller);
         // The engine's hash of a template is another, of the same form.
@@ -99,10 +112,11 @@ pub fn deployment(line: &str) -> Outcome {
     })
 }
 
-/// Runs one case of `statefulset_1.20`.
-pub fn stateful_set(line: &str) -> Outcome {
+/// Runs one case of `statefulset_RELEASE`.
+pub fn stateful_set(line: &str, release: &str) -> Outcome {
+    let release = super::release(release);
     run(line, WorkloadKind::StatefulSet, |case, objects| {
-        let mut controller = StatefulSetController::new(release()?);
+        let mut controller = StatefulSetController::new(release);
         let (key, update) = (objects.workload.key(), &objects.workload.spec.template);
         // Of the other template only its name is known.
         let mut previous = update.clone();
@@ -113,20 +127,26 @@ pub fn stateful_set(line: &str) -> Outcome {
     })
 }
 
-/// Runs one case of `job_1.20`.
-pub fn job(line: &str) -> Outcome {
-    run(line, WorkloadKind::Job, |_, objects| {
-        let mut controller = JobController::new(release()?);
+/// Runs one case of `job_RELEASE`.
+pub fn job(line: &str, release: &str) -> Outcome {
+    let release = super::release(release);
+    run(line, WorkloadKind::Job, |case, objects| {
+        let mut controller = JobController::new(release);
+        controller.follow_upstream();
+        objects.keeps_pods = release.tracks_jobs_with_finalizers();
         let mut answer = objects.sync(&mut controller);
-        let sync = controller.last_sync();
-        answer.error = sync.error.clone().unwrap_or_default();
-        answer.forget = Some(sync.forget);
+        if objects.workload.status::<JobStatus>().is_finished() {
+            // The controller takes finalizers off the pods of such a Job in another queue.
+            answer.patches.clear();
+        }
+        // Only old releases tell their queue what came of it.
+        if case.result.forget.is_some() {
+            let sync = controller.last_sync();
+            answer.error = sync.error.clone().unwrap_or_default();
+            answer.forget = Some(sync.forget);
+        }
         Ok(answer)
     })
-}
-
-fn release() -> Result<KubernetesRelease, String> {
-    KubernetesRelease::parse("1.20")
 }
 
 fn run(
@@ -145,12 +165,12 @@ fn run(
                 WorkloadKind::Job | WorkloadKind::DaemonSet => &case.job,
             };
             let workload = workload.as_ref().ok_or_else(|| format!("no {kind} in the case"))?;
-            let mut objects = Objects::new(read(kind, workload)?)?;
+            let mut objects = Objects::new(read(kind, workload)?, &case.now)?;
             for pod in &case.pods {
                 objects.put_pod(pod.clone());
             }
             let got = sync(&case, &mut objects)?;
-            Ok(compare(&case.result.normal(), &got.normal()))
+            Ok(compare(&case.result.normal(&case.now), &got.normal(&case.now)))
         },
     )
 }
@@ -166,16 +186,19 @@ fn read(kind: WorkloadKind, value: &Value) -> Result<Workload, String> {
 /// The objects of a case, and what a controller is to be told of.
 struct Objects {
     start: Time,
+    /// Whether Jobs keep their pods by a finalizer.
+    keeps_pods: bool,
     workload: Arc<Workload>,
     cluster: Cluster,
     changes: Vec<Change>,
 }
 
 impl Objects {
-    fn new(workload: Workload) -> Result<Self, String> {
+    fn new(workload: Workload, now: &str) -> Result<Self, String> {
         let workload = Arc::new(workload);
         let mut objects = Self {
-            start: Time::parse(NOW)?,
+            start: Time::parse(now)?,
+            keeps_pods: false,
             workload: workload.clone(),
             cluster: Cluster::default(),
             changes: Vec::new(),
@@ -262,7 +285,11 @@ impl Objects {
                 answer.patches.push(self.patch(&pod, owner));
             }
             WorkloadAction::AdoptPod { pod, owner } => {
-                answer.patches.push(self.patch(&pod, json!(owner)));
+                let mut patch = self.patch(&pod, json!(owner));
+                if self.workload.kind == WorkloadKind::Job && self.keeps_pods {
+                    patch["body"]["metadata"]["finalizers"] = json!([FINALIZER]);
+                }
+                answer.patches.push(patch);
             }
             WorkloadAction::UpdatePod(pod) => {
                 let mut object = json!(pod);
@@ -290,8 +317,12 @@ impl Objects {
                 answer.deletes.push(format!("{}/{}", key.kind.resource(), key.name.name()));
             }
             WorkloadAction::UpdateStatus { status, .. } => answer.status = Some(status),
-            // What was recorded is older than finalizers.
-            WorkloadAction::UpdateDaemonSetStatus { .. } | WorkloadAction::FinalizePod { .. } => {}
+            WorkloadAction::FinalizePod { pod } => {
+                let removed = json!({ "$deleteFromPrimitiveList/finalizers": [FINALIZER] });
+                let target = format!("pods/{}", pod.name());
+                answer.patches.push(json!({ "target": target, "body": { "metadata": removed } }));
+            }
+            WorkloadAction::UpdateDaemonSetStatus { .. } => {}
         }
     }
 
@@ -309,7 +340,14 @@ impl Objects {
         }
         let prefix = &name[..name.len().saturating_sub(RANDOM_SUFFIX)];
         names.insert(name.to_owned(), format!("{prefix}NEW"));
-        json!({ "kind": "pods", "generateName": prefix, "labels": pod.metadata.labels })
+        let finalizers = pod.metadata.other.get("finalizers").cloned().unwrap_or_default();
+        json!({
+            "kind": "pods",
+            "generateName": prefix,
+            "labels": pod.metadata.labels,
+            "annotations": pod.metadata.annotations,
+            "finalizers": finalizers,
+        })
     }
 
     fn patch(&self, key: &PodKey, owner: Value) -> Value {
@@ -337,7 +375,9 @@ impl Objects {
 
 impl Answer {
     /// The same with what is not ordered in an order, without what is empty.
-    fn normal(mut self) -> Self {
+    fn normal(mut self, now: &str) -> Self {
+        let normal = |value| normal(value, now);
+        self.earlier_statuses.clear();
         let text = |value: &Value| value.to_string();
         self.creates = self.creates.into_iter().map(normal).collect();
         self.patches = self.patches.into_iter().map(normal).collect();
@@ -352,10 +392,10 @@ impl Answer {
 }
 
 /// A value without members that are empty; the time of the case is `NOW`.
-fn normal(value: Value) -> Value {
+fn normal(value: Value, now: &str) -> Value {
     match value {
         Value::Object(fields) => {
-            let fields = fields.into_iter().map(|(name, value)| (name, normal(value)));
+            let fields = fields.into_iter().map(|(name, value)| (name, normal(value, now)));
             let is_empty = |value: &Value| match value {
                 Value::Null => true,
                 Value::Array(list) => list.is_empty(),
@@ -364,8 +404,10 @@ fn normal(value: Value) -> Value {
             };
             Value::Object(fields.filter(|(_, value)| !is_empty(value)).collect::<Map<_, _>>())
         }
-        Value::Array(list) => Value::Array(list.into_iter().map(normal).collect()),
-        Value::String(text) if text == NOW => "NOW".into(),
+        Value::Array(list) => {
+            Value::Array(list.into_iter().map(|value| normal(value, now)).collect())
+        }
+        Value::String(text) if text == now => "NOW".into(),
         value => value,
     }
 }

@@ -279,6 +279,15 @@ impl Step<'_> {
                 wrong.push(format!("status.{field} {is}, there are {expected}"));
             }
         }
+        let selector = set.pointer("/spec/selector");
+        let leaving =
+            |pod: &&Value| is_terminating(pod) && !has_ended(pod) && selects(selector, pod);
+        let leaving = count(self.after.pods_of(set).filter(leaving));
+        let expected = Some(leaving).filter(|_| self.after.minor >= 35);
+        let is = number(set, "/status/terminatingReplicas");
+        if is != expected {
+            wrong.push(format!("status.terminatingReplicas {is:?}, there are {expected:?}"));
+        }
         let deleted = self.deleted_by_controller(set);
         if deleted.is_empty() {
             return;
@@ -393,6 +402,16 @@ impl Step<'_> {
             if is != expected {
                 wrong.push(format!("status.{field} {is}, there are {expected}"));
             }
+        }
+        let mut leaving = self.after.sets_of(it).map(|set| {
+            number(set, "/status/terminatingReplicas")
+                .or_else(|| number(set, "/status/observedGeneration").is_none().then_some(0))
+        });
+        let sum = leaving.try_fold(0, |sum, count| Some(sum + count?));
+        let expected = sum.filter(|_| self.after.minor >= 35);
+        let is = number(it, "/status/terminatingReplicas");
+        if is != expected {
+            wrong.push(format!("status.terminatingReplicas {is:?}, there are {expected:?}"));
         }
         // Nothing is missing once everything is ready.
         if self.after.sets_of(it).map(State::replicas).sum::<i64>() < replicas {
@@ -536,7 +555,9 @@ impl Step<'_> {
             let pods = on(self.after, name(node));
             let active = count(pods.iter().filter(|pod| is_active(pod)));
             *memory.said.entry("DaemonSet at a node").or_default() += 1;
-            if should_run && pods.is_empty() {
+            // Since 1.33 nobody looks when a node becomes wanted that has a pod.
+            let surging = surges && active == 0 && self.after.minor < 33;
+            if should_run && (pods.is_empty() || surging) {
                 wrong.push(format!("no pod on {}", name(node)));
             }
             if !may_stay && active > 0 {
@@ -642,6 +663,22 @@ impl Step<'_> {
             }
         }
         let finished = has_condition(job, "Complete") || has_condition(job, "Failed");
+        // Since 1.31 it is about to end until its last pod is gone.
+        let ends = finished
+            || has_condition(job, "FailureTarget")
+            || has_condition(job, "SuccessCriteriaMet");
+        let over_before =
+            |job: &Value| has_condition(job, "Complete") || has_condition(job, "Failed");
+        let was_over = self.before.workload(uid(job)).is_none_or(over_before);
+        let leaving = |pod: &Value| is_terminating(pod) && !has_ended(pod);
+        if self.after.minor >= 31
+            && finished
+            && !was_over
+            && self.before.pods_of(job).any(leaving)
+            && self.after.pods_of(job).any(leaving)
+        {
+            wrong.push("it is over while pods are terminating".into());
+        }
         let vanished = |pod: &&Value| self.after.pod(uid(pod)).is_none_or(is_terminating);
         for pod in self.before.pods_of(job).filter(vanished) {
             let all = memory.disturbed.entry(id.clone()).or_default();
@@ -680,7 +717,7 @@ impl Step<'_> {
         // The gate `JobTrackingWithFinalizers` was off again in 1.24.
         let tracked = self.after.minor == 23 || self.after.minor >= 25;
         if tracked || !disturbed {
-            if done >= completions && !finished {
+            if done >= completions && !ends {
                 wrong.push(format!("{done} of {completions} done and not complete"));
             }
             if done < completions && has_condition(job, "Complete") {
@@ -696,7 +733,7 @@ impl Step<'_> {
         let per_index = number(job, "/spec/backoffLimitPerIndex");
         let limit = number(job, "/spec/backoffLimit").unwrap_or(6);
         let limit = if per_index.is_some() { i64::MAX } else { limit };
-        if self.after.minor >= 28 && failed > limit && !finished {
+        if self.after.minor >= 28 && failed > limit && !ends {
             wrong.push(format!("{failed} failed, at most {limit}, and it goes on"));
         }
         let why = list(job, "/status/conditions").iter().find(|it| text(it, "/type") == "Failed");
@@ -705,7 +742,7 @@ impl Step<'_> {
         if limited && failed <= limit && !disturbed && self.after.minor >= 20 {
             wrong.push(format!("failed with {failed} failures, {limit} allowed"));
         }
-        self.job_deadline(job, finished, why, wrong, memory);
+        self.job_deadline(job, ends, why, wrong, memory);
         // A pod that is deleted before it has succeeded counts as one that has failed.
         let mut failures = failures;
         failures.extend(deleted.unwrap_or_default());
@@ -716,12 +753,13 @@ impl Step<'_> {
             let over: BTreeSet<i64> = (0..completions).filter(is_over).collect();
             let is_done = |it: &i64| succeeded.values().any(|done| *done == Some(*it));
             let most = number(job, "/spec/maxFailedIndexes").unwrap_or(i64::MAX);
-            let ends = over.len() as i64 > most
+            let is_too_many = over.len() as i64 > most
                 || !over.is_empty()
                     && (0..completions).all(|it| over.contains(&it) || is_done(&it));
             *memory.said.entry("Job, failures of each index").or_default() += over.len();
-            if ends != has_condition(job, "Failed") {
-                wrong.push(format!("failed indexes {over:?}, failed: {}", !ends));
+            let fails = has_condition(job, "Failed") || has_condition(job, "FailureTarget");
+            if is_too_many != fails {
+                wrong.push(format!("failed indexes {over:?}, failed: {fails}"));
             }
             for pod in self.created(job) {
                 if index(pod).is_some_and(|it| over.contains(&it)) {
@@ -729,7 +767,7 @@ impl Step<'_> {
                 }
             }
         }
-        let quiet = failed == 0 && !disturbed && !finished;
+        let quiet = failed == 0 && !disturbed && !ends;
         let wanted = parallelism.min(completions - done);
         if quiet && running != wanted {
             wrong.push(format!("{running} run, wanted {wanted}"));

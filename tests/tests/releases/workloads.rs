@@ -1,12 +1,13 @@
 //! What the controllers of workloads and the eviction API do differently from release to release.
 
 use serde_json::{Value, json};
-use taintlab_core::api::{JobStatus, Pod, WorkloadKey};
+use taintlab_core::api::{JobStatus, Pod, ReplicaSetStatus, WorkloadKey};
 use taintlab_core::event::EventKind;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::Scenario;
 use taintlab_core::simulator::Simulator;
 use taintlab_core::time::Timestamp;
+use taintlab_tests::conformance::{Outcome, disruption, pod_gc, workloads};
 
 use super::Difference;
 
@@ -318,7 +319,14 @@ pub(super) const DIFFERENCES: &[Difference] = &[
                                 "name": "it", "uid": "it", "controller": true });
             let said = budget_events(release, json!({ "ownerReferences": [owner] }));
             let reasons = said.split("; ").filter_map(|event| event.split(' ').next());
-            reasons.filter(|it| *it != "RegisteredNode").collect::<Vec<_>>().join(" ")
+            let mut known = Vec::new();
+            for reason in reasons.filter(|it| *it != "RegisteredNode") {
+                // The condition that is written makes the controller look again.
+                if !known.contains(&reason) {
+                    known.push(reason);
+                }
+            }
+            known.join(" ")
         },
     },
     Difference {
@@ -431,7 +439,225 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         after: "Scaled up replica set from 1 to 3",
         observe: scaled,
     },
+    Difference {
+        name: "delays_end_of_jobs",
+        last: "1.30",
+        before: "Failed",
+        after: "FailureTarget",
+        observe: |release| {
+            // The deadline is over, and the pod has 30 s to end.
+            let mut job = job(json!({ "activeDeadlineSeconds": 5 }));
+            job["spec"]["template"]["metadata"]["annotations"] = json!({});
+            let simulator = run(release, job, &[(2, json!({ "stopKubelet": { "node": "n" } }))], 8);
+            let job = simulator.cluster().get_workload(&job_key()).unwrap();
+            let status = job.status::<JobStatus>();
+            status.conditions.iter().map(|it| it.type_.clone()).collect::<Vec<_>>().join(" ")
+        },
+    },
+    Difference {
+        name: "has_job_success_policy",
+        last: "1.30",
+        before: "",
+        after: "SuccessPolicy",
+        observe: |release| {
+            let rules = json!([{ "succeededIndexes": "0" }]);
+            let pod = json!({
+                "metadata": {
+                    "name": "it-0", "namespace": "default", "uid": "it-0",
+                    "annotations": { "batch.kubernetes.io/job-completion-index": "0" },
+                    "finalizers": ["batch.kubernetes.io/job-tracking"],
+                    "labels": { "job": "it" },
+                    "ownerReferences": [{ "apiVersion": "batch/v1", "kind": "Job", "name": "it",
+                                          "uid": "it", "controller": true }],
+                },
+                "status": { "phase": "Succeeded" },
+            });
+            let mut job = job(json!({ "completionMode": "Indexed", "completions": 2,
+                                      "parallelism": 1, "successPolicy": { "rules": rules },
+                                      "selector": { "matchLabels": { "job": "it" } } }));
+            job["metadata"] = json!({ "name": "it", "namespace": "default", "uid": "it" });
+            let case = json!({ "id": 0, "job": job, "pods": [pod], "result": {} });
+            let got = answer(workloads::job(&case.to_string(), &release.to_string()));
+            let reason = got.pointer("/status/conditions/0/reason").and_then(Value::as_str);
+            reason.unwrap_or_default().to_owned()
+        },
+    },
+    Difference {
+        name: "names_reached_completions",
+        last: "1.31",
+        before: "",
+        after: "CompletionsReached",
+        observe: |release| {
+            let simulator = run(release, job(json!({})), &[], 20);
+            let job = simulator.cluster().get_workload(&job_key()).unwrap();
+            job.status::<JobStatus>().finished().unwrap().reason.clone()
+        },
+    },
+    Difference {
+        name: "counts_stateful_pods_as_seen",
+        last: "1.27",
+        before: "1",
+        after: "0",
+        observe: |release| {
+            // One look at a StatefulSet that creates a pod.
+            let mut set = stateful_set(json!({}));
+            set["metadata"]["generation"] = 1.into();
+            let case = json!({ "id": 0, "statefulSet": set, "updateRevision": "it-1",
+                               "previousRevision": "it-0", "result": {} });
+            answer(workloads::stateful_set(&case.to_string(), &release.to_string()))
+                .pointer("/status/replicas")
+                .unwrap()
+                .to_string()
+        },
+    },
+    Difference {
+        name: "collects_evicted_pods_first",
+        last: "1.26",
+        before: "default/old",
+        after: "default/evicted",
+        observe: |release| {
+            let pod = |name: &str, created: &str, reason: &str| {
+                json!({ "metadata": { "name": name, "namespace": "default",
+                                      "creationTimestamp": created },
+                        "status": { "phase": "Failed", "reason": reason } })
+            };
+            let pods = [
+                pod("old", "2020-01-01T00:00:00Z", ""),
+                pod("evicted", "2020-01-01T00:00:01Z", "Evicted"),
+            ];
+            let case = json!({ "id": 0, "nodes": [], "pods": pods, "terminatedPodThreshold": 1,
+                               "deletedAt0s": [], "deletedAt41s": [] });
+            let got = answer(pod_gc::run(&case.to_string(), &release.to_string()));
+            got.pointer("/0/0/0").and_then(Value::as_str).unwrap().to_owned()
+        },
+    },
+    Difference {
+        name: "has_budget_conditions",
+        last: "1.20",
+        before: "",
+        after: "InsufficientPods",
+        observe: |release| {
+            let budget = json!({ "metadata": { "name": "it", "namespace": "default",
+                                               "generation": 1 },
+                                 "spec": { "minAvailable": 1 } });
+            let case = json!({ "kind": "sync", "id": 0, "podDisruptionBudget": budget,
+                               "pods": [], "result": {} });
+            let got = answer(disruption::run(&case.to_string(), &release.to_string()));
+            let reason = got.pointer("/status/conditions/0/reason").and_then(Value::as_str);
+            reason.unwrap_or_default().to_owned()
+        },
+    },
+    Difference {
+        name: "says_why_eviction_is_refused",
+        last: "1.34",
+        before: "The disruption budget it needs 1 healthy pods and has 2 currently",
+        after: "The disruption budget it does not allow evicting pods currently because it failed \
+                sync: no scale",
+        observe: |release| {
+            let failed = json!({ "type": "DisruptionAllowed", "status": "False",
+                                 "reason": "SyncFailed", "message": "no scale" });
+            let budget = json!({
+                "apiVersion": "policy/v1",
+                "metadata": { "name": "it", "namespace": "default" },
+                "spec": { "selector": { "matchLabels": { "app": "it" } } },
+                "status": { "desiredHealthy": 1, "currentHealthy": 2, "conditions": [failed] },
+            });
+            let ready = json!([{ "type": "Ready", "status": "True" }]);
+            let pod = json!({
+                "metadata": { "name": "it", "namespace": "default", "labels": { "app": "it" } },
+                "status": { "phase": "Running", "conditions": ready },
+            });
+            let case = json!({ "kind": "evict", "id": 0, "pod": pod,
+                               "podDisruptionBudgets": [budget], "result": {} });
+            let got = answer(disruption::run(&case.to_string(), &release.to_string()));
+            let cause = got.pointer("/status/details/causes/0/message").and_then(Value::as_str);
+            cause.unwrap().to_owned()
+        },
+    },
+    Difference {
+        name: "counts_terminating_replicas",
+        last: "1.34",
+        before: "None",
+        after: "Some(1)",
+        observe: |release| {
+            let mut set = stateful_set(json!({}));
+            set["kind"] = "ReplicaSet".into();
+            let simulator = run(release, set, &[(5, json!("delete"))], 8);
+            let set = WorkloadKey::parse("replicaset/it").unwrap();
+            let set = simulator.cluster().get_workload(&set).unwrap();
+            format!("{:?}", set.status::<ReplicaSetStatus>().terminating_replicas)
+        },
+    },
+    Difference {
+        name: "says_which_way_each_set_is_scaled",
+        last: "1.35",
+        before: "Scaled down",
+        after: "Scaled up",
+        observe: scaled_against_the_others,
+    },
 ];
+
+/// The engine's answer to a case whose recorded answer is another one.
+fn answer(outcome: Outcome) -> Value {
+    match outcome {
+        Outcome::Differs { got, .. } => serde_json::from_str(&got).unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// How the event words it that one of two ReplicaSets grows, of a Deployment that wants fewer pods
+/// than it has.
+fn scaled_against_the_others(release: KubernetesRelease) -> String {
+    let metadata = |name: &str, more: Value| {
+        let mut metadata = json!({ "name": name, "uid": name });
+        metadata.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        metadata
+    };
+    let spec = |replicas: i64, image: &str| {
+        json!({ "replicas": replicas,
+                "selector": { "matchLabels": { "app": "web" } },
+                "strategy": { "type": "RollingUpdate",
+                              "rollingUpdate": { "maxSurge": 0, "maxUnavailable": 1 } },
+                "template": { "metadata": { "labels": { "app": "web" } },
+                              "spec": { "containers": [{ "name": "c", "image": image }] } } })
+    };
+    let owner = json!({ "apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "web",
+                        "controller": true });
+    // Each was a whole Deployment of as many pods as it has.
+    let set = |name: &str, replicas: i64| {
+        let annotations = json!({
+            "deployment.kubernetes.io/desired-replicas": replicas.to_string(),
+            "deployment.kubernetes.io/max-replicas": replicas.to_string(),
+        });
+        let more = json!({ "ownerReferences": [owner], "annotations": annotations });
+        json!({ "apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": metadata(name, more),
+                "spec": spec(replicas, name) })
+    };
+    let scenario: Scenario = serde_json::from_value(json!({
+        "apiVersion": "taintlab/v1", "kind": "Scenario",
+        "kubernetes": { "release": release.to_string(), "controlPlane": true },
+        "objects": {
+            "nodes": [{ "metadata": { "name": "n" } }],
+            "workloads": [
+                { "apiVersion": "apps/v1", "kind": "Deployment",
+                  "metadata": metadata("web", json!({})), "spec": spec(6, "web-a") },
+                set("web-a", 5),
+                set("web-b", 3),
+            ],
+        },
+    }))
+    .unwrap();
+    let mut simulator = scenario.simulator().unwrap();
+    simulator.advance_to(Timestamp::from_secs(1)).unwrap();
+    let said = simulator.drain_events().into_iter().filter_map(|event| match event.what {
+        EventKind::EventRecorded(event) if event.reason == "ScalingReplicaSet" => {
+            Some(event.message)
+        }
+        _ => None,
+    });
+    let mut said = said.filter(|message| message.contains("replica set web-b "));
+    said.next().unwrap_or_default().split(' ').take(2).collect::<Vec<_>>().join(" ")
+}
 
 /// How many failures a Job counts whose pod is deleted while it runs, and one whose pod has failed
 /// and is removed.

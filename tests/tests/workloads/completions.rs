@@ -170,13 +170,16 @@ fn a_job_is_seen_as_far_as_it_has_come() {
     };
     assert_eq!(seen(10), "1 0 0 ");
     assert_eq!(seen(40), "1 1 0 ");
-    assert_eq!(seen(61), "0 1 1 Failed: DeadlineExceeded");
+    // It has ended when its last pod has.
+    assert_eq!(seen(61), "0 1 1 ");
+    assert_eq!(seen(95), "0 1 1 Failed: DeadlineExceeded");
 }
 
 /// A Job that is over, or suspended, wants no pods, and never more than it has completions to go:
 /// nothing is missing then.
 #[test]
 fn a_job_misses_only_pods_that_it_wants() {
+    let complete = "Complete: CompletionsReached";
     let fields = |fields: Value| {
         let mut job = job("Never", false);
         for (field, value) in fields.as_object().unwrap() {
@@ -189,7 +192,7 @@ fn a_job_misses_only_pods_that_it_wants() {
     let resumed = update(&fields(json!({ "suspend": false })));
     let delete = json!({ "deletePod": { "pod": "default/POD", "force": true } });
     for (case, job, steps, ends, lost) in [
-        ("it is complete", json!({}), vec![], "Complete", 0),
+        ("it is complete", json!({}), vec![], complete, 0),
         (
             "it has failed",
             json!({ "activeDeadlineSeconds": 20 }),
@@ -202,11 +205,11 @@ fn a_job_misses_only_pods_that_it_wants() {
             "few completions are left",
             json!({ "completions": 3, "parallelism": 2 }),
             vec![],
-            "Complete",
+            complete,
             3,
         ),
         // Whatever is not begun when the first one ends is not begun any more.
-        ("one is enough", json!({ "parallelism": 2 }), vec![(10, delete)], "Complete", 12),
+        ("one is enough", json!({ "parallelism": 2 }), vec![(10, delete)], complete, 12),
         (
             "a number has failed",
             json!({ "completions": 2, "parallelism": 2, "completionMode": "Indexed",
@@ -215,7 +218,7 @@ fn a_job_misses_only_pods_that_it_wants() {
             "Failed: FailedIndexes",
             1,
         ),
-        ("it is suspended", json!({}), vec![(10, suspended), (100, resumed)], "Complete", 2),
+        ("it is suspended", json!({}), vec![(10, suspended), (100, resumed)], complete, 2),
     ] {
         let mut simulator = cluster("1.35", 2, vec![fields(job)]);
         for (second, step) in steps {

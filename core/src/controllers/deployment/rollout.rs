@@ -155,6 +155,11 @@ impl<'a> Rollout<'a> {
         }
     }
 
+    /// Whether statuses say how many pods are terminating.
+    pub(super) const fn counts_terminating(&self) -> bool {
+        self.release.counts_terminating_replicas()
+    }
+
     fn record(&mut self, type_: &'static str, reason: &'static str, message: String) {
         let workload = self.deployment.key();
         let component = component(workload.kind);
@@ -359,6 +364,11 @@ impl<'a> Rollout<'a> {
         self.actions.push(WorkloadAction::UpdateReplicaSet(Box::new(object.clone())));
         if replicas != before {
             let name = set.name();
+            let way = match self.release.says_which_way_each_set_is_scaled() {
+                true if replicas > before => "up",
+                true => "down",
+                false => way,
+            };
             let message = match self.release.scaling_message() {
                 ScalingMessage::To => format!("Scaled {way} replica set {name} to {replicas}"),
                 ScalingMessage::ToFrom => {

@@ -103,6 +103,16 @@ impl Rollout<'_> {
             ready_replicas: all.iter().map(|set| set.status.ready_replicas).sum(),
             available_replicas: available,
             unavailable_replicas: (total - available).max(0),
+            terminating_replicas: if self.counts_terminating() {
+                // A ReplicaSet that was never looked at has none.
+                let count = |set: &Set| {
+                    let never = set.status.observed_generation == 0;
+                    set.status.terminating_replicas.or_else(|| never.then_some(0))
+                };
+                all.iter().try_fold(0, |sum, set| Some(sum + count(set)?))
+            } else {
+                None
+            },
             conditions: self.status.conditions.clone(),
             collision_count: self.status.collision_count,
         };

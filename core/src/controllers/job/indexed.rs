@@ -51,15 +51,26 @@ pub(super) struct IndexFailures {
 }
 
 impl IndexFailures {
+    fn noted(pod: &Pod, name: &str) -> i64 {
+        let number = pod.metadata.annotations.get(name).and_then(|text| text.parse().ok());
+        number.filter(|number| (0..=i64::from(i32::MAX)).contains(number)).unwrap_or(0)
+    }
+
+    /// How many count of those before this pod.
+    pub(super) fn before(pod: &Pod) -> i64 {
+        Self::noted(pod, FAILURES)
+    }
+
+    /// How many there were before this pod, whether or not they count.
+    pub(super) fn all_before(pod: &Pod) -> i64 {
+        Self::noted(pod, FAILURES) + Self::noted(pod, IGNORED_FAILURES)
+    }
+
     /// Those after this pod has failed. Mirrors `getNewIndexFailureCounts`.
     pub(super) fn after(pod: &Pod, counts: bool, last: Time) -> Self {
-        let before = |name: &str| -> i64 {
-            let number = pod.metadata.annotations.get(name).and_then(|text| text.parse().ok());
-            number.filter(|number| (0..=i64::from(i32::MAX)).contains(number)).unwrap_or(0)
-        };
         Self {
-            counted: before(FAILURES) + i64::from(counts),
-            ignored: before(IGNORED_FAILURES) + i64::from(!counts),
+            counted: Self::noted(pod, FAILURES) + i64::from(counts),
+            ignored: Self::noted(pod, IGNORED_FAILURES) + i64::from(!counts),
             last,
         }
     }
@@ -88,8 +99,13 @@ impl Indexes {
     /// The numbers in a field of the status. Mirrors `parseIndexesFromString`.
     fn noted(completions: i64, status: &JobStatus, field: &str) -> Self {
         let known = status.other.get(field).and_then(serde_json::Value::as_str);
+        Self::parse(completions, known.unwrap_or_default())
+    }
+
+    /// Those of a text such as `0-2,5`.
+    pub(super) fn parse(completions: i64, text: &str) -> Self {
         let mut indexes = Self::default();
-        for range in known.unwrap_or_default().split(',') {
+        for range in text.split(',') {
             let (first, last) = range.split_once('-').unwrap_or((range, range));
             if let (Ok(first), Ok(last)) = (first.parse::<i64>(), last.parse::<i64>()) {
                 indexes.insert(first.max(0), last.min(completions - 1));
@@ -139,6 +155,16 @@ impl Indexes {
             self.0.remove(&known_first);
         }
         self.0.insert(first, last);
+    }
+
+    pub(super) fn contains(&self, index: i64) -> bool {
+        self.0.range(..=index).next_back().is_some_and(|(_, last)| *last >= index)
+    }
+
+    /// How many of them are among others, too.
+    pub(super) fn count_in(&self, others: &Self) -> i64 {
+        let pairs = self.0.iter().flat_map(|one| others.0.iter().map(move |other| (one, other)));
+        pairs.map(|(one, other)| (one.1.min(other.1) - one.0.max(other.0) + 1).max(0)).sum()
     }
 
     /// How many they are.
