@@ -156,6 +156,10 @@ pub struct InitialState {
     /// come by name. Upstream the order is that of a map, which is random, and decides which of
     /// several nodes that are lost together is tainted first; with these a recorded run is played.
     pub pass_orders: Vec<Vec<NodeName>>,
+    /// How many pods the scheduler tries in vain between the two writes by which a node is
+    /// uncordoned, each time in turn; one where nothing is said. Upstream that depends on how fast
+    /// the machine is; with these a recorded run is played.
+    pub tried_ahead: BTreeMap<NodeName, Vec<usize>>,
     /// Whether the pod garbage collector collects the pods of a deleted node in its fourth pass
     /// and not in its third. Upstream two timers race; the third pass wins on a machine that is not
     /// too slow. With this a recorded run is played.
@@ -285,6 +289,7 @@ impl Simulator {
         simulator.start_control(begin.workloads, begin.budgets, watch).await?;
         if let Some(control) = &mut simulator.control {
             control.scheduler.prefer(begin.placements);
+            control.scheduler.try_ahead(begin.tried_ahead);
             control.replica_sets.prefer(begin.scale_downs);
             control.pod_gc.end_quarantine_late(begin.quarantine_ends_late);
         }

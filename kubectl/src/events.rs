@@ -87,7 +87,12 @@ pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
         }
     }
     let mut before: BTreeMap<&PodKey, usize> = BTreeMap::new();
+    // The last event of the scheduler about a pod that has not changed since.
+    let mut series: BTreeMap<&PodKey, usize> = BTreeMap::new();
     for event in session.context.events {
+        if let EventKind::PodUpdated { pod, .. } | EventKind::PodDeleted { pod, .. } = &event.what {
+            series.remove(pod);
+        }
         if let EventKind::PodDeleted { pod, .. } = &event.what {
             *before.entry(pod).or_default() += 1;
         }
@@ -128,7 +133,20 @@ pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
         } else {
             (message, message.to_owned())
         };
-        let known_as = known.get(&(kind, key)).filter(|_| recorded.component != SCHEDULER);
+        let of_scheduler = match object {
+            ObjectReference::Pod { pod, .. } if recorded.component == SCHEDULER => Some(pod),
+            _ => None,
+        };
+        let known_as = match of_scheduler {
+            Some(pod) => {
+                let of_reason = |index: &&usize| {
+                    let known = found.get(**index);
+                    known.is_some_and(|known| known.event.reason == recorded.reason)
+                };
+                series.get(pod).filter(of_reason)
+            }
+            None => known.get(&(kind, key)),
+        };
         match known_as.and_then(|index| found.get_mut(*index)) {
             Some(known) => {
                 known.seen += 1;
@@ -140,6 +158,7 @@ pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
             }
             None => {
                 known.insert((kind, key), found.len());
+                series.extend(of_scheduler.map(|pod| (pod, found.len())));
                 found.push(Recorded {
                     event: recorded,
                     message,

@@ -13,7 +13,8 @@ use crate::api::{Node, NodeName, Pod, PodCondition, PodKey, SchedulingFields, po
 use crate::cluster::{Change, Cluster, VolumeChange, Volumes};
 use crate::order::Ordered;
 use crate::policy::scheduling::{
-    BudgetOfVictims, Decision, FilterPlugin, Snapshot, preempted_condition, preempted_message,
+    BudgetOfVictims, ClusterEvent, Decision, Preemption, Rejectors, Snapshot, preempted_condition,
+    preempted_message,
 };
 use crate::protocol::{ObjectReference, RecordedEvent, RequestId, TimeoutReason, round_up};
 use crate::queue::timer_queue::{TimerId, TimerQueue};
@@ -75,7 +76,7 @@ pub enum SchedulerAction {
 
 /// Pods that are tried between two writes of a node, which follow one another within 3 to 29 ms.
 /// How many a real scheduler tries depends on the machine: `docs/upstream.md` says what was
-/// recorded. With two, recordings of 1.20.2 agree less.
+/// recorded. With two, recordings of 1.20.2 agree less; one that is played says it itself.
 const TRIED_AHEAD: usize = 1;
 
 /// How often pods are looked at that have waited for long. Mirrors `flushUnschedulableQLeftover`.
@@ -93,8 +94,9 @@ pub struct Scheduler {
     /// Those that wait for the end of their back-off, by its second and then as those to be tried:
     /// since 1.33 they are tried if there are no others. Mirrors `podBackoffQ`.
     backoff: BTreeMap<(Timestamp, Rank), PodKey>,
-    /// Those that were tried in vain and wait for a change. Mirrors `unschedulableQ`.
-    unschedulable: BTreeSet<PodKey>,
+    /// Those that were tried in vain and wait for a change, with the plugins that rejected them.
+    /// Mirrors `unschedulableQ`.
+    unschedulable: BTreeMap<PodKey, Rejectors>,
     /// Those of them that nothing has changed for since: to try them again would change nothing.
     unflushed: BTreeSet<PodKey>,
     /// Those of them that want to be where certain other pods are.
@@ -103,12 +105,14 @@ pub struct Scheduler {
     next: usize,
     entered: u64,
     /// What was said last of pods of one controller, and when in terms of `version`.
-    failures: BTreeMap<String, (u64, String, bool)>,
+    failures: BTreeMap<String, (u64, String, Rejectors)>,
     /// When pods are tried again.
     timers: TimerQueue<PodKey>,
     actions: VecDeque<SchedulerAction>,
     /// Pods that are tried before any controller looks at the node that has just changed.
     ahead: usize,
+    /// How many these are when a node is uncordoned, each time in turn.
+    ahead_of: BTreeMap<NodeName, VecDeque<usize>>,
     /// Nodes to be taken where several are equally good, by pod or controller.
     placements: BTreeMap<String, VecDeque<NodeName>>,
     /// The UIDs of pods for which such a node was taken out of several.
@@ -125,17 +129,16 @@ struct Waiting {
     /// When it came, or was tried last, and a number that tells apart those of one moment.
     since: (Timestamp, u64),
     message: String,
-    /// Whether other pods have to do with why it goes nowhere.
-    on_pods: bool,
     /// Its place among those to be tried.
     place: Option<Rank>,
     /// When it is put among them.
     timer: Option<TimerId>,
     /// Its place among those that back off, if that timer is the end of its back-off.
     backoff: Option<(Timestamp, Rank)>,
-    /// How often its object has changed, and what that was when an event was last recorded.
+    /// How often its object has changed.
     revision: u64,
-    recorded: Option<u64>,
+    /// What that was when an event was last recorded, and its words if it may be counted again.
+    recorded: Option<(u64, Option<String>)>,
 }
 
 impl Waiting {
@@ -186,7 +189,7 @@ impl Scheduler {
             waiting: BTreeMap::new(),
             active: BTreeMap::new(),
             backoff: BTreeMap::new(),
-            unschedulable: BTreeSet::new(),
+            unschedulable: BTreeMap::new(),
             unflushed: BTreeSet::new(),
             seeking: BTreeSet::new(),
             next: 0,
@@ -195,6 +198,7 @@ impl Scheduler {
             timers: TimerQueue::default(),
             actions: VecDeque::new(),
             ahead: 0,
+            ahead_of: BTreeMap::new(),
             placements: BTreeMap::new(),
             placed_by_lot: BTreeSet::new(),
         }
@@ -206,6 +210,12 @@ impl Scheduler {
     pub fn prefer(&mut self, placements: BTreeMap<String, Vec<NodeName>>) {
         let placements = placements.into_iter();
         self.placements = placements.map(|(key, nodes)| (key, nodes.into())).ordered_map();
+    }
+
+    /// How many pods are tried between the two writes by which a node is uncordoned, each time in
+    /// turn; one where nothing is said.
+    pub fn try_ahead(&mut self, tried: BTreeMap<NodeName, Vec<usize>>) {
+        self.ahead_of = tried.into_iter().map(|(node, tried)| (node, tried.into())).ordered_map();
     }
 
     /// The UIDs of pods for which several nodes were equally good and a preferred one was taken.
@@ -294,6 +304,9 @@ impl Scheduler {
             let name = old.map(|old| old.metadata.name.clone()).unwrap_or_default();
             self.snapshot.remove_node(&name);
             self.changed(context);
+            if self.has_hints() {
+                self.wake(context, &ClusterEvent::of_node(old, None), i64::MAX);
+            }
             return;
         };
         let same = old.is_some_and(|old| {
@@ -309,14 +322,71 @@ impl Scheduler {
             self.changed(context);
         }
         if old.is_none_or(|old| may_help(old, node)) {
-            let unschedulable: Vec<PodKey> = self.unschedulable.iter().cloned().collect();
             let tried = |it: &Self| match it.snapshot.release().pops_from_backoff() {
                 true => it.active.len() + it.backoff.len(),
                 false => it.active.len(),
             };
             let before = tried(self);
-            self.retry(context, unschedulable);
-            self.ahead = tried(self).saturating_sub(before).min(TRIED_AHEAD);
+            if self.has_hints() {
+                self.wake(context, &ClusterEvent::of_node(old, Some(node)), i64::MAX);
+            } else {
+                let unschedulable: Vec<PodKey> = self.unschedulable.keys().cloned().collect();
+                self.retry(context, unschedulable);
+            }
+            let uncordoned =
+                old.is_some_and(|old| old.spec.unschedulable) && !node.spec.unschedulable;
+            let most = self.ahead_of.get_mut(node.metadata.name.as_str()).filter(|_| uncordoned);
+            let most = most.and_then(VecDeque::pop_front).unwrap_or(TRIED_AHEAD);
+            self.ahead = tried(self).saturating_sub(before).min(most);
+        }
+    }
+
+    /// Whether hints of plugins decide which pods are tried again, and any pod waits for that.
+    fn has_hints(&self) -> bool {
+        self.snapshot.release().has_queueing_hints() && !self.unschedulable.is_empty()
+    }
+
+    /// Pods of at most this priority that an event may help are tried again. Mirrors
+    /// `MoveAllToActiveOrBackoffQueue`.
+    fn wake(&mut self, context: &mut Context<'_>, event: &ClusterEvent, most: i64) {
+        if !event.is_of_interest() {
+            return;
+        }
+        let concerned = self.unschedulable.iter().filter(|(_, by)| event.concerns(**by));
+        let helped = concerned.filter(|(key, by)| {
+            let pod = context.cluster.get_pod(key);
+            let pod = pod.filter(|pod| most == i64::MAX || priority_of(pod) <= most);
+            pod.is_some_and(|pod| self.snapshot.may_help(event, **by, pod))
+        });
+        let pods: Vec<PodKey> = helped.map(|(key, _)| key.clone()).collect();
+        self.retry(context, pods);
+    }
+
+    /// A pod with a node, or with a nomination, has come, has changed or is gone.
+    fn wake_after_pod(&mut self, context: &mut Context<'_>, old: Option<&Pod>, new: Option<&Pod>) {
+        let release = self.snapshot.release();
+        let lives = |pod: &&Pod| !pod.spec.node_name.is_empty() && !pod.has_ended();
+        let (was, is) = (old.filter(lives), new.filter(lives));
+        // Of pods that stay only a change of labels matters to others.
+        let labels = |pod: &Pod| pod.metadata.labels.clone();
+        if was.is_some() != is.is_some() || was.map(labels) != is.map(labels) {
+            let event = self.snapshot.pod_event(was, is, false);
+            self.wake(context, &event, i64::MAX);
+        }
+        // Room that was kept for a pod is free when its nomination is gone.
+        let nominated =
+            |pod: &&Pod| pod.spec.node_name.is_empty() && !pod.nominated_node_name().is_empty();
+        if let Some(old) = old.filter(nominated)
+            && release.wakes_pods_after_nominations()
+            && match is {
+                Some(_) => release.wakes_pods_after_nominated_binding(),
+                None => {
+                    new.is_none_or(|new| old.nominated_node_name() != new.nominated_node_name())
+                }
+            }
+        {
+            let event = self.snapshot.pod_event(Some(old), None, false);
+            self.wake(context, &event, priority_of(old));
         }
     }
 
@@ -354,10 +424,15 @@ impl Scheduler {
                 freed |= pod.has_ended();
                 self.changed(context);
             }
-            self.retry_company(context, pod);
+            if !self.snapshot.release().has_queueing_hints() {
+                self.retry_company(context, pod);
+            }
         }
         if freed {
             self.changed(context);
+        }
+        if self.has_hints() {
+            self.wake_after_pod(context, old, new);
         }
         match new.filter(|pod| is_ours(self.snapshot.release(), pod)) {
             None => {
@@ -376,12 +451,10 @@ impl Scheduler {
                 self.observe_waiting(context, key, old, pod, renominated);
             }
         }
-        if freed {
+        if freed && !self.snapshot.release().has_queueing_hints() {
             let by_plugin = self.snapshot.release().retries_by_plugin();
-            let helped = |key: &&PodKey| {
-                !by_plugin || self.waiting.get(*key).is_some_and(|waiting| waiting.on_pods)
-            };
-            let pods: Vec<PodKey> = self.unschedulable.iter().filter(helped).cloned().collect();
+            let helped = self.unschedulable.iter().filter(|(_, by)| !by_plugin || by.are_on_pods());
+            let pods: Vec<PodKey> = helped.map(|(key, _)| key.clone()).collect();
             self.retry(context, pods);
         }
     }
@@ -395,11 +468,25 @@ impl Scheduler {
         self.snapshot.set_volumes(context.cluster.volumes().cloned());
         self.failures.clear();
         self.changed(context);
+        if self.snapshot.release().has_queueing_hints() {
+            let volumes = context.cluster.volumes();
+            let claim = match change {
+                VolumeChange::Claim(claim) => {
+                    if volumes.is_none_or(|volumes| volumes.claim(claim).is_none()) {
+                        return;
+                    }
+                    Some(claim.clone())
+                }
+                _ => None,
+            };
+            self.wake(context, &ClusterEvent::of_volume(claim), i64::MAX);
+            return;
+        }
         let waits = |key: &&PodKey| {
             let pod = context.cluster.get_pod(key);
             pod.is_some_and(|pod| !pod_claims(pod).is_empty())
         };
-        let pods: Vec<PodKey> = self.unschedulable.iter().filter(waits).cloned().collect();
+        let pods: Vec<PodKey> = self.unschedulable.keys().filter(waits).cloned().collect();
         self.retry(context, pods);
     }
 
@@ -434,11 +521,18 @@ impl Scheduler {
             // That a field of the status is new or gone is seen in `managedFields`.
             let condition = |pod: &Pod| pod.condition("PodScheduled").is_some();
             let fields = renominated || old.map(condition) != Some(condition(pod));
-            let waits = self.unschedulable.contains(key);
+            let waits = self.unschedulable.contains_key(key);
             if changed || backs_off || (waits && fields) {
                 self.activate(context.now, key, priority_of(pod));
             }
         } else if changed {
+            if self.snapshot.release().has_queueing_hints() {
+                let event = self.snapshot.pod_event(old, Some(pod), true);
+                let rejectors = self.unschedulable.get(key);
+                if rejectors.is_none_or(|by| !self.snapshot.may_help(&event, *by, pod)) {
+                    return;
+                }
+            }
             self.retry(context, [key.clone()]);
         }
     }
@@ -495,23 +589,36 @@ impl Scheduler {
     /// Of nodes that are equally good the one that is preferred, or the first.
     fn choose(&mut self, cluster: &Cluster, pod: &Pod, best: &[Arc<str>]) -> Option<String> {
         let first = best.first()?;
-        if self.placements.is_empty() {
+        let is_best = |node: &str| best.iter().any(|best| node == &**best);
+        let Some((name, at)) = self.preferred(cluster, pod, is_best) else {
             return Some(first.to_string());
+        };
+        if best.len() > 1 {
+            self.placed_by_lot.insert(pod.metadata.uid.clone());
+        }
+        self.placements.get_mut(&name)?.remove(at).map(|node| node.to_string())
+    }
+
+    /// The first preferred node of a pod that is good enough: its list in `placements`, and its
+    /// index there.
+    fn preferred(
+        &self,
+        cluster: &Cluster,
+        pod: &Pod,
+        is_best: impl Fn(&str) -> bool,
+    ) -> Option<(String, usize)> {
+        if self.placements.is_empty() {
+            return None;
         }
         let owner = pod.metadata.controller_key();
         let workload = owner.as_ref().and_then(|owner| cluster.get_workload(owner));
         let top = workload.and_then(|workload| workload.owner());
         let names = [Some(pod.key()), top.map(|top| top.name), owner.map(|owner| owner.name)];
-        let preferred = names.into_iter().flatten().find_map(|name| {
-            let nodes = self.placements.get_mut(&name.to_string())?;
-            let at =
-                nodes.iter().position(|node| best.iter().any(|best| node.as_str() == &**best))?;
-            nodes.remove(at)
-        });
-        if preferred.is_some() && best.len() > 1 {
-            self.placed_by_lot.insert(pod.metadata.uid.clone());
-        }
-        Some(preferred.map_or_else(|| first.to_string(), |node| node.to_string()))
+        names.into_iter().flatten().find_map(|name| {
+            let name = name.to_string();
+            let at = self.placements.get(&name)?.iter().position(|node| is_best(node.as_str()))?;
+            Some((name, at))
+        })
     }
 
     /// The next pod to be tried. Mirrors `activeQueue.pop`.
@@ -553,11 +660,14 @@ impl Scheduler {
                 self.actions.push_back(SchedulerAction::BindPod { pod: key, node });
             }
             Ok(None) => {
-                let (message, on_pods) = self.explain_alike(pod);
+                let why = self.explain_alike(pod);
                 let nominated = self.preempt(context.cluster, pod);
-                self.unschedulable(context.now, key, message, on_pods, nominated);
+                self.unschedulable(context.now, key, why, nominated);
             }
-            Err(error) => self.unschedulable(context.now, key, error.to_string(), true, None),
+            Err(error) => {
+                let why = (error.to_string(), Rejectors::default());
+                self.unschedulable(context.now, key, why, None);
+            }
         }
     }
 
@@ -570,7 +680,10 @@ impl Scheduler {
         }
         let budgets = cluster.budgets().filter_map(|(_, budget)| BudgetOfVictims::of(budget));
         let budgets: Vec<BudgetOfVictims> = budgets.collect();
-        let preemption = self.snapshot.preempt(pod, &budgets).ok()?;
+        let mut preemption = self.snapshot.preempt(pod, &budgets).ok()?;
+        if preemption.best.len() > 1 {
+            self.choose_candidate(cluster, pod, &mut preemption);
+        }
         let Some(chosen) = preemption.chosen() else {
             if preemption.gives_up && !pod.nominated_node_name().is_empty() {
                 self.actions.push_back(SchedulerAction::ClearNomination { pod: pod.key() });
@@ -595,49 +708,53 @@ impl Scheduler {
         Some(chosen.node.as_str().into())
     }
 
-    /// Why a pod goes nowhere, and whether other pods have to do with it.
-    fn explain_alike(&mut self, pod: &Pod) -> (String, bool) {
+    /// Puts first the candidate that is preferred among those that are equally good.
+    fn choose_candidate(&mut self, cluster: &Cluster, pod: &Pod, preemption: &mut Preemption) {
+        let Preemption { candidates, best, outranked, .. } = preemption;
+        let node = |index: &usize| candidates.get(*index).map(|candidate| candidate.node.as_str());
+        let is_best = |name: &str| best.iter().any(|index| node(index) == Some(name));
+        let preferred = self.preferred(cluster, pod, is_best).and_then(|(list, at)| {
+            let name = self.placements.get(&list)?.get(at)?;
+            best.iter().position(|index| node(index) == Some(name.as_str()))
+        });
+        if let Some(at) = preferred {
+            best.swap(0, at);
+            let node = best.first().and_then(node).unwrap_or_default();
+            *outranked = self.snapshot.outranked_on(node, priority_of(pod));
+            self.placed_by_lot.insert(pod.metadata.uid.clone());
+        }
+    }
+
+    /// Why a pod goes nowhere, and which plugins rejected it.
+    fn explain_alike(&mut self, pod: &Pod) -> (String, Rejectors) {
         // Pods of one controller are alike, but for those that are for one node each.
         let owner = pod.metadata.controller().filter(|owner| owner.kind != "DaemonSet");
         let namespace = pod.key();
         let alike =
             owner.map(|owner| format!("{}/{}/{}", namespace.namespace(), owner.kind, owner.name));
         let known = alike.as_ref().and_then(|alike| self.failures.get(alike));
-        let (message, on_pods) = match known {
-            Some((version, message, on_pods)) if *version == self.version => {
-                (message.clone(), *on_pods)
+        let (message, rejectors) = match known {
+            Some((version, message, rejectors)) if *version == self.version => {
+                (message.clone(), *rejectors)
             }
             _ => self.snapshot.known_failure().unwrap_or_else(|| {
-                let (message, on_pods) = self.explain(pod);
-                self.snapshot.keep_failure(&message, on_pods);
-                (message, on_pods)
+                let (message, rejectors) = self.explain(pod);
+                self.snapshot.keep_failure(&message, rejectors);
+                (message, rejectors)
             }),
         };
         if let Some(alike) = alike {
-            self.failures.insert(alike, (self.version, message.clone(), on_pods));
+            self.failures.insert(alike, (self.version, message.clone(), rejectors));
         }
-        (message, on_pods)
+        (message, rejectors)
     }
 
-    fn explain(&self, pod: &Pod) -> (String, bool) {
+    fn explain(&self, pod: &Pod) -> (String, Rejectors) {
         match self.snapshot.schedule(pod) {
-            Err(error) => (error.to_string(), true),
+            Err(error) => (error.to_string(), Rejectors::default()),
             Ok(decision) => {
-                let mut rejections =
-                    decision.verdicts.iter().filter_map(|verdict| verdict.rejection.as_ref());
-                let among_pods = decision.refusal.is_none();
-                let on_pods = rejections.any(|rejection| {
-                    among_pods
-                        && matches!(
-                            rejection.plugin,
-                            FilterPlugin::NodeResourcesFit
-                                | FilterPlugin::NodePorts
-                                | FilterPlugin::VolumeRestrictions
-                                | FilterPlugin::PodTopologySpread
-                                | FilterPlugin::InterPodAffinity
-                        )
-                });
-                (decision.message.unwrap_or_default(), on_pods)
+                let rejectors = Rejectors::of_decision(&decision);
+                (decision.message.unwrap_or_default(), rejectors)
             }
         }
     }
@@ -647,22 +764,29 @@ impl Scheduler {
         &mut self,
         now: Timestamp,
         key: PodKey,
-        message: String,
-        on_pods: bool,
+        (message, rejectors): (String, Rejectors),
         nominated: Option<NodeName>,
     ) {
-        self.unschedulable.insert(key.clone());
+        self.unschedulable.insert(key.clone(), rejectors);
         self.unflushed.insert(key.clone());
         self.entered += 1;
         let Some(waiting) = self.waiting.get_mut(&key) else { return };
         waiting.since = (now, self.entered);
-        waiting.on_pods = on_pods;
         let same = waiting.message == message;
         waiting.message.clone_from(&message);
-        // Events of one pod at one `resourceVersion` are the same, whatever they say.
-        let recorded = waiting.recorded.replace(waiting.revision);
-        if recorded != Some(waiting.revision) {
-            self.record(&key, "Warning", "FailedScheduling", message.clone());
+        // Events of one pod at one `resourceVersion` are the same, whatever they say. The second one
+        // makes a series, and later ones are not sent for some minutes.
+        let revision = waiting.revision;
+        let words = match &mut waiting.recorded {
+            Some((known, words)) if *known == revision => words.take(),
+            _ => {
+                let counts = self.snapshot.release().counts_second_attempt();
+                waiting.recorded = Some((revision, counts.then(|| message.clone())));
+                Some(message.clone())
+            }
+        };
+        if let Some(words) = words {
+            self.record(&key, "Warning", "FailedScheduling", words);
         }
         if !same || nominated.is_some() {
             let pod = key;

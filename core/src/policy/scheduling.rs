@@ -23,6 +23,7 @@ mod alike;
 mod arithmetic;
 mod filters;
 mod groups;
+mod hints;
 mod message;
 mod preemption;
 mod scores;
@@ -39,6 +40,7 @@ use core::fmt;
 use serde::Serialize;
 
 pub use filters::FilterPlugin;
+pub(crate) use hints::{ClusterEvent, Rejectors};
 pub use message::{NO_NODES_AVAILABLE, fit_error};
 pub use preemption::{
     BudgetOfVictims, Candidate, Preemption, preempted_condition, preempted_message,

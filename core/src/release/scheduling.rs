@@ -32,12 +32,12 @@ impl KubernetesRelease {
     }
 
     /// How the scheduler says that a taint keeps a pod away: with the taint in a sentence to 1.23,
-    /// shorter since 1.24, without the taint since 1.35 (kubernetes#134740).
+    /// shorter since 1.24, without the taint since 1.34 (kubernetes#134740, in 1.34.2).
     #[must_use]
     pub const fn untolerated_taint_reason(self) -> TaintReason {
         match self.minor {
             ..=23 => TaintReason::DidNotTolerate,
-            24..=34 => TaintReason::Untolerated,
+            24..=33 => TaintReason::Untolerated,
             _ => TaintReason::WithoutTaint,
         }
     }
@@ -94,6 +94,21 @@ impl KubernetesRelease {
             26..=28 => PreemptionMessage::TwoFullStops,
             _ => PreemptionMessage::OneFullStop,
         }
+    }
+
+    /// Whether the end of a pod wakes those that its own anti-affinity kept off, and a pod that
+    /// affinity between pods rejected is tried again when its labels change: not from 1.32, where
+    /// hints of plugins decide, to 1.35 (kubernetes#135325, kubernetes#135394).
+    #[must_use]
+    pub const fn hints_at_both_sides_of_anti_affinity(self) -> bool {
+        !matches!(self.minor, 32..=35)
+    }
+
+    /// Whether the binding of a pod with a nomination is taken for the end of the nomination (see
+    /// [`Self::wakes_pods_after_nominations`]): in 1.33 and 1.34, which is not certain.
+    #[must_use]
+    pub const fn wakes_pods_after_nominated_binding(self) -> bool {
+        matches!(self.minor, 33..=34)
     }
 
     /// What the scheduler's message says of nodes that a pod's affinity does not name by
@@ -157,9 +172,19 @@ changes! {
     volume_affinity_reason = 33:
         "The scheduler says `node(s) didn't match PersistentVolume's node affinity`, no longer \
          `node(s) had volume node affinity conflict`.";
-    untolerated_taint_reason = 35:
+    hints_at_both_sides_of_anti_affinity = 32:
+        "The end of a pod no longer wakes those that its own anti-affinity kept off, and no change \
+         of its labels a pod that affinity between pods rejected.";
+    wakes_pods_after_nominated_binding = 33, believed:
+        "The binding of a pod with a nomination wakes those of no higher priority.";
+    untolerated_taint_reason = 34, recorded:
         "The scheduler says `node(s) had untolerated taint(s)`, without the taint \
-         (kubernetes#134740).";
+         (kubernetes#134740, in 1.34 since 1.34.2).";
+    wakes_pods_after_nominated_binding = 35, believed:
+        "The binding of a pod with a nomination wakes nobody for its sake.";
+    hints_at_both_sides_of_anti_affinity = 36:
+        "The end of a pod wakes those that its own anti-affinity kept off, and a change of its \
+         labels a pod that affinity between pods rejected (kubernetes#135325, kubernetes#135394).";
 }
 
 since! {
@@ -294,6 +319,21 @@ since! {
     /// Whether the scheduler tries pods that wait for the end of their back-off if no other pod is
     /// there: since 1.33, where the gate `SchedulerPopFromBackoffQ` is on by default.
     pops_from_backoff = 33;
+    /// Whether the scheduler tries a pod again only if each event is asked, by the hint of a plugin
+    /// that rejected the pod, whether it may help: since 1.32, where the gate
+    /// `SchedulerQueueingHints` is on by default. Any change of taints helps against plugins that
+    /// ask about nodes, but not about taints (kubernetes#109437).
+    has_queueing_hints = 32;
+    /// Whether hints of affinity between pods and of topology spread count a pod for which room was
+    /// made on a node as one with a node: since 1.36 (kubernetes#135392).
+    hints_count_nominated_pods = 36;
+    /// Whether a second attempt is counted in the event `FailedScheduling` of the first one if the
+    /// pod has not changed in between: since 1.26 (kubernetes#112365), which is not certain. Before,
+    /// a series of events began with one.
+    counts_second_attempt = 26, believed;
+    /// Whether pods of no higher priority are tried again when a pod gives up its nomination or is
+    /// deleted with it: since 1.33, which is not certain.
+    wakes_pods_after_nominations = 33, believed;
     /// Whether `schedulingGates` of a pod count, and the API server says so in its condition
     /// `PodScheduled`: since 1.27, where the gate `PodSchedulingReadiness` is on by default.
     has_scheduling_gates = 27;

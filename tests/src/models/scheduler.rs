@@ -296,7 +296,7 @@ impl World {
         let words = format!("{{{}: {}}}", text(taint, "/key"), text(taint, "/value"));
         let reason = match self.minor {
             ..=23 => format!("node(s) had taint {words}, that the pod didn't tolerate"),
-            24..=34 => format!("node(s) had untolerated taint {words}"),
+            24..=33 => format!("node(s) had untolerated taint {words}"),
             _ => "node(s) had untolerated taint(s)".to_owned(),
         };
         rejection(&reason, true)

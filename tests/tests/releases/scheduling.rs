@@ -80,6 +80,94 @@ const HOST: &str = "kubernetes.io/hostname";
 
 pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
+        name: "has_queueing_hints",
+        last: "1.31",
+        before: "",
+        after: "n",
+        observe: |release| {
+            // The zone of the other node gets a pod, so that the skew allows one more on this one.
+            let spec = spread("topology.kubernetes.io/zone", "DoNotSchedule");
+            let p =
+                json!({ "metadata": { "name": "p", "labels": { "app": "web" } }, "spec": spec });
+            let web = |name: &str, on: &str| {
+                json!({ "metadata": { "name": name, "labels": { "app": "web" } },
+                        "spec": { "nodeName": on } })
+            };
+            let mut simulator = waiting(release, &[web("there", "n"), p]);
+            command(&mut simulator, 10_000, json!({ "createPod": web("new", "m") }));
+            node_of_p(&mut simulator)
+        },
+    },
+    Difference {
+        name: "hints_at_both_sides_of_anti_affinity",
+        last: "1.31",
+        before: "n",
+        after: "",
+        observe: after_end_of_one_with_anti_affinity,
+    },
+    Difference {
+        name: "hints_at_both_sides_of_anti_affinity",
+        last: "1.35",
+        before: "",
+        after: "n",
+        observe: after_end_of_one_with_anti_affinity,
+    },
+    Difference {
+        name: "counts_second_attempt",
+        last: "1.25",
+        before: "0",
+        after: "1",
+        observe: |release| {
+            // A pod that does not fit is tried whenever the taints of a node change.
+            let mut simulator = waiting(release, &[asking_for("9")]);
+            for second in [10, 20, 30] {
+                simulator.drain_events();
+                let taint = json!({ "key": second.to_string(), "effect": "PreferNoSchedule" });
+                let taints = json!({ "setTaints": { "node": "n", "taints": [taint] } });
+                command(&mut simulator, second * 1_000, taints);
+                simulator.advance_to(Timestamp::from_secs(second + 9)).unwrap();
+            }
+            failed_attempts(&simulator.drain_events())
+        },
+    },
+    Difference {
+        name: "hints_count_nominated_pods",
+        last: "1.35",
+        before: "",
+        after: "n",
+        observe: |release| {
+            let p = json!({ "metadata": { "name": "p" }, "spec": apart_from("web") });
+            let mut simulator = waiting(release, &[nominated(), p]);
+            command(&mut simulator, 10_000, json!({ "deletePod": { "pod": "default/q" } }));
+            node_of_p(&mut simulator)
+        },
+    },
+    Difference {
+        name: "wakes_pods_after_nominations",
+        last: "1.32",
+        before: "",
+        after: "n",
+        observe: |release| {
+            let mut simulator = waiting(release, &[nominated(), asking_for("1")]);
+            command(&mut simulator, 10_000, json!({ "deletePod": { "pod": "default/q" } }));
+            node_of_p(&mut simulator)
+        },
+    },
+    Difference {
+        name: "wakes_pods_after_nominated_binding",
+        last: "1.32",
+        before: "0",
+        after: "1",
+        observe: attempts_after_nominated_binding,
+    },
+    Difference {
+        name: "wakes_pods_after_nominated_binding",
+        last: "1.34",
+        before: "1",
+        after: "0",
+        observe: attempts_after_nominated_binding,
+    },
+    Difference {
         name: "has_scheduling_gates",
         last: "1.26",
         before: "True ",
@@ -636,19 +724,20 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         before: "bound after 90 s",
         after: "bound after 330 s",
         observe: |release| {
-            // That a node goes is no reason to try pods again, although one of them fits now.
+            // That a pod is being deleted, and no longer counts, is no reason to try others again.
             let labelled = |name: &str, pods: u32| {
                 let more = json!({"status": {"allocatable": {"pods": pods},
                     "conditions": [{"type": "Ready", "status": "True"}]}});
                 node(name, json!({HOST: name}), more)
             };
             let config = SimulatorConfig::with_control_plane(release);
-            let there = pod("there", "one", json!({}), json!({}));
+            let grace = json!({"terminationGracePeriodSeconds": 1000});
+            let there = pod("there", "one", json!({}), grace);
             let nodes = [labelled("one", 9), labelled("full", 0)];
             let mut simulator = Simulator::new(config, nodes, [there]).unwrap();
             let waits = pod("waits", "", json!({}), spread(HOST, "DoNotSchedule"));
             command(&mut simulator, 0, json!({"createPod": waits}));
-            command(&mut simulator, 10_000, json!({"deleteNode": {"node": "full"}}));
+            command(&mut simulator, 10_000, json!({"deletePod": {"pod": "there"}}));
             let mut seconds = 10;
             while simulator.cluster().pods().any(|(_, pod)| pod.spec.node_name.is_empty()) {
                 seconds += 10;
@@ -881,7 +970,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     },
     Difference {
         name: "untolerated_taint_reason",
-        last: "1.34",
+        last: "1.33",
         before: "node(s) had untolerated taint {a: b}",
         after: "node(s) had untolerated taint(s)",
         observe: |release| reason(&untolerated(release)),
@@ -1104,6 +1193,89 @@ fn with_new_pod(release: KubernetesRelease, there: &[Value], pod: Value) -> Simu
     simulator.handle_command(Timestamp::from_secs(1), create).unwrap();
     simulator.advance_to(Timestamp::from_secs(2)).unwrap();
     simulator
+}
+
+/// Two nodes in two zones, and pods of which some wait; nine seconds later.
+fn waiting(release: KubernetesRelease, pods: &[Value]) -> Simulator {
+    let zone = |name: &str, spec: Value| {
+        json!({ "metadata": { "name": name, "labels": {
+                    "kubernetes.io/hostname": name, "topology.kubernetes.io/zone": name } },
+                "spec": spec, "status": { "allocatable": { "cpu": "4", "pods": "9" } } })
+    };
+    let cordoned = json!({ "unschedulable": true, "taints": [
+        { "key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule" }] });
+    let scenario: Scenario = serde_json::from_value(json!({
+        "apiVersion": "taintlab/v1", "kind": "Scenario",
+        "kubernetes": { "release": release.to_string(), "controlPlane": true },
+        "objects": { "nodes": [zone("n", json!({})), zone("m", cordoned)], "pods": pods },
+    }))
+    .unwrap();
+    let mut simulator = scenario.simulator().unwrap();
+    simulator.advance_to(Timestamp::from_secs(9)).unwrap();
+    simulator
+}
+
+/// Where the pod `p` is half a minute later.
+fn node_of_p(simulator: &mut Simulator) -> String {
+    simulator.advance_to(Timestamp::from_secs(40)).unwrap();
+    let pod = simulator.cluster().get_pod(&PodKey::new("default", "p")).unwrap();
+    pod.spec.node_name.clone()
+}
+
+/// The pod `q`, which does not fit, and for which room is kept on the node.
+fn nominated() -> Value {
+    let mut pod = asking_for("9");
+    let spec = json!({ "preemptionPolicy": "Never" });
+    json_patch(
+        &mut pod,
+        json!({ "metadata": { "name": "q", "labels": { "app": "web" } },
+        "spec": spec, "status": { "nominatedNodeName": "n" } }),
+    );
+    pod
+}
+
+/// The pod `p`.
+fn asking_for(cpu: &str) -> Value {
+    json!({ "metadata": { "name": "p" }, "spec": {
+        "nodeSelector": { "kubernetes.io/hostname": "n" },
+        "containers": [{ "name": "c", "resources": { "requests": { "cpu": cpu } } }] } })
+}
+
+/// The `spec` of a pod that is kept apart from those of an application.
+fn apart_from(app: &str) -> Value {
+    json!({ "nodeSelector": { "kubernetes.io/hostname": "n" }, "affinity": { "podAntiAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [
+            { "topologyKey": HOST, "labelSelector": { "matchLabels": { "app": app } } }] } } })
+}
+
+/// Where a pod goes after the end of one that does not want it near.
+fn after_end_of_one_with_anti_affinity(release: KubernetesRelease) -> String {
+    let mut there = json!({ "metadata": { "name": "there" }, "spec": apart_from("web") });
+    json_patch(&mut there, json!({ "spec": { "nodeName": "n" } }));
+    let p = json!({ "metadata": { "name": "p", "labels": { "app": "web" } },
+                    "spec": { "nodeSelector": { "kubernetes.io/hostname": "n" } } });
+    let mut simulator = waiting(release, &[there, p]);
+    let delete = json!({ "deletePod": { "pod": "default/there", "force": true } });
+    command(&mut simulator, 10_000, delete);
+    node_of_p(&mut simulator)
+}
+
+/// How often a pod is tried in vain once one with a nomination has a node.
+fn attempts_after_nominated_binding(release: KubernetesRelease) -> String {
+    let mut simulator = waiting(release, &[nominated(), asking_for("1")]);
+    simulator.drain_events();
+    command(&mut simulator, 10_000, json!({ "bindPod": { "pod": "default/q", "node": "n" } }));
+    simulator.advance_to(Timestamp::from_secs(40)).unwrap();
+    failed_attempts(&simulator.drain_events())
+}
+
+/// How often the scheduler says that a pod was tried in vain.
+fn failed_attempts(events: &[Event]) -> String {
+    let is_attempt = |event: &&Event| match &event.what {
+        EventKind::EventRecorded(one) => one.reason == "FailedScheduling",
+        _ => false,
+    };
+    events.iter().filter(is_attempt).count().to_string()
 }
 
 /// Its condition `PodScheduled`.

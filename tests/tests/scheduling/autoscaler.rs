@@ -137,7 +137,7 @@ fn the_first_group_that_helps_grows_and_says_its_limits() {
     let node = json!({"metadata": {"name": "other", "labels": {"pool": "full", "more": ""}},
         "status": {"allocatable": {"cpu": "1", "memory": "8Gi", "pods": "110"}}});
     run.put_node(serde_json::from_value(node).unwrap());
-    let why = "1 max node group size reached, 1 node(s) had untolerated taint {spot: }";
+    let why = "1 max node group size reached, 1 node(s) had untolerated taint(s)";
     assert_eq!(
         run.all(),
         [

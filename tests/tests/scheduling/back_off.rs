@@ -1,8 +1,9 @@
 //! When the scheduler tries a pod again that fitted nowhere.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use taintlab_core::api::{Node, NodeName, Pod, PodKey};
 use taintlab_core::command::Command;
+use taintlab_core::event::{Event, EventKind};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{InitialState, Simulator, SimulatorConfig};
 use taintlab_core::time::Timestamp;
@@ -74,8 +75,8 @@ fn config(release: &str) -> SimulatorConfig {
     }
 }
 
-/// A node that goes gives no reason to try pods again, although one of them fits now: it is tried
-/// when the queue is next flushed of what waits for long.
+/// That a pod is being deleted gives no reason to try others again, although one of them fits now
+/// that it does not count: that one is tried when the queue is next flushed of what waits for long.
 #[test]
 fn what_waits_for_long_is_tried_again() {
     for (release, bound) in [("1.20", 90), ("1.23", 90), ("1.24", 330), ("1.35", 330)] {
@@ -86,13 +87,14 @@ fn what_waits_for_long_is_tried_again() {
                 "metadata": {"name": name, "labels": {"app": "a"}}, "spec": spec}))
             .unwrap()
         };
-        let there = pod("there", json!({"nodeName": "one"}));
+        let there = pod("there", json!({"nodeName": "one", "terminationGracePeriodSeconds": 1000}));
         let nodes = [node("one", 9), node("full", 0)];
         let mut simulator = Simulator::new(config(release), nodes, [there]).unwrap();
         let waits = pod("waits", json!({"topologySpreadConstraints": spread}));
         simulator.handle_command(Timestamp::from_secs(2), Command::CreatePod(waits)).unwrap();
-        let gone = Command::DeleteNode { node: "full".into() };
-        simulator.handle_command(Timestamp::from_secs(10), gone).unwrap();
+        let delete = json!({ "deletePod": { "pod": "default/there" } });
+        let delete: Command = serde_json::from_value(delete).unwrap();
+        simulator.handle_command(Timestamp::from_secs(10), delete).unwrap();
         let is_bound = |simulator: &Simulator| {
             let pod = simulator.cluster().get_pod(&PodKey::new("default", "waits")).unwrap();
             pod.spec.node_name == "one"
@@ -101,6 +103,91 @@ fn what_waits_for_long_is_tried_again() {
         assert!(!is_bound(&simulator), "{release}: too early");
         simulator.advance_to(Timestamp::from_secs(bound)).unwrap();
         assert!(is_bound(&simulator), "{release}");
+    }
+}
+
+/// A change wakes a pod if a plugin that rejected the pod says that it may help.
+#[test]
+fn hints_decide_who_is_tried_again() {
+    let requests =
+        |cpu: &str| json!({"containers": [{"name": "c", "resources": {"requests": {"cpu": cpu}}}]});
+    let ports = |port: u32| json!({"containers": [{"name": "c", "ports": [{"containerPort": 1, "hostPort": port}]}]});
+    let near = |app: &str| {
+        json!({"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+            {"topologyKey": "kubernetes.io/hostname",
+             "labelSelector": {"matchLabels": {"app": app}}}]}}})
+    };
+    let label = |name: &str, value: &str| {
+        json!({"setNodeLabels": {"node": "n", "labels": {
+            "kubernetes.io/hostname": "n", name: value}}})
+    };
+    let taints = |key: &str, effect: &str| json!({"setTaints": {"node": "n", "taints": [{"key": key, "effect": effect}]}});
+    let cordon = |on: bool| json!({"setUnschedulable": {"node": "n", "unschedulable": on}});
+    let app = |app: &str| {
+        json!({"createPod": {"metadata": {"name": "new", "labels": {"app": app}},
+                             "spec": {"nodeName": "n"}}})
+    };
+    let delete = |pod: &str| json!({"deletePod": {"pod": pod, "force": true}});
+    let tolerates = |spec: &Value| {
+        let mut spec = spec.clone();
+        spec["tolerations"] = json!([{"operator": "Exists"}]);
+        json!({"updatePod": {"metadata": {"name": "p"}, "spec": spec}})
+    };
+    let (another_label, soft) = (label("more", "1"), taints("soft", "PreferNoSchedule"));
+    let tainted: &[Value] = &[taints("hard", "NoSchedule")];
+    let cordoned: &[Value] = &[cordon(true)];
+    let ssd = json!({"nodeSelector": {"disk": "ssd"}});
+    let nothing: &[Value] = &[];
+    for (what, spec, before, change, wakes) in [
+        ("resources and a label", requests("9"), nothing, &another_label, false),
+        ("resources and any taint", requests("9"), nothing, &soft, true),
+        ("resources and the end of a pod", requests("9"), nothing, &delete("idle"), true),
+        ("resources and another pod", requests("9"), nothing, &app("db"), false),
+        ("resources and a toleration", requests("9"), nothing, &tolerates(&requests("9")), false),
+        ("a taint and a label", json!({}), tainted, &another_label, false),
+        ("a taint and another one", json!({}), tainted, &taints("other", "NoSchedule"), false),
+        ("a taint and a softer one", json!({}), tainted, &soft, true),
+        ("a taint and the end of a pod", json!({}), tainted, &delete("idle"), false),
+        ("a taint and a toleration", json!({}), tainted, &tolerates(&json!({})), true),
+        ("a selector and another label", ssd.clone(), nothing, &another_label, false),
+        ("a selector and its label", ssd.clone(), nothing, &label("disk", "ssd"), true),
+        ("a selector and any taint", ssd.clone(), nothing, &soft, true),
+        ("a selector and the end of a pod", ssd.clone(), nothing, &delete("idle"), false),
+        ("a port and the end of another pod", ports(80), nothing, &delete("idle"), false),
+        ("a port and the end of its pod", ports(80), nothing, &delete("taken"), true),
+        ("affinity and another pod", near("db"), nothing, &app("web"), false),
+        ("affinity and its pod", near("db"), nothing, &app("db"), true),
+        ("affinity and a label", near("db"), nothing, &another_label, false),
+        ("a cordon and a label", json!({}), cordoned, &another_label, false),
+        ("a cordon and its end", json!({}), cordoned, &cordon(false), true),
+        ("a cordon and a toleration", json!({}), cordoned, &tolerates(&json!({})), true),
+    ] {
+        let pod = |name: &str, spec: Value| -> Pod {
+            serde_json::from_value(json!({"metadata": {"name": name}, "spec": spec})).unwrap()
+        };
+        let mut taken = ports(80);
+        taken["nodeName"] = "n".into();
+        let pods = [pod("idle", json!({"nodeName": "n"})), pod("taken", taken)];
+        let mut own = node("n", 9);
+        own.status.other.set("allocatable", json!({"cpu": "4", "pods": "9"}));
+        let mut simulator = Simulator::new(config("1.35"), [own], pods).unwrap();
+        let create = json!({"createPod": {"metadata": {"name": "p"}, "spec": spec}});
+        for (second, step) in before.iter().map(|step| (1, step)).chain([(2, &create)]) {
+            let step: Command = serde_json::from_value(step.clone()).unwrap();
+            simulator.handle_command(Timestamp::from_secs(second), step).unwrap();
+        }
+        simulator.advance_to(Timestamp::from_secs(19)).unwrap();
+        simulator.drain_events();
+        let change: Command = serde_json::from_value(change.clone()).unwrap();
+        simulator.handle_command(Timestamp::from_secs(20), change).unwrap();
+        simulator.advance_to(Timestamp::from_secs(25)).unwrap();
+        let is_attempt = |event: &Event| match &event.what {
+            EventKind::EventRecorded(one) => {
+                ["FailedScheduling", "Scheduled"].contains(&one.reason)
+            }
+            _ => false,
+        };
+        assert_eq!(simulator.drain_events().iter().any(is_attempt), wakes, "{what}");
     }
 }
 

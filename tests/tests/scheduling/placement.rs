@@ -227,7 +227,7 @@ fn the_scheduler_says_why() {
         ),
         (
             "1.34",
-            "1 node(s) had untolerated taint {key: value}, 1 node(s) were unschedulable, \
+            "1 node(s) had untolerated taint(s), 1 node(s) were unschedulable, \
             2 Insufficient cpu. no new claims to deallocate, preemption: \
             0/4 nodes are available: 4 Preemption is not helpful for scheduling.",
         ),

@@ -89,7 +89,8 @@ fn requires(snapshot: &Snapshot, term: &PodAffinityTerm, owner: &PodGroup, pod: 
     means(snapshot, term, owner, pod) || any_namespace && selects()
 }
 
-fn means_by_all(
+/// Whether all the terms mean the pod, if there are any. Mirrors `podMatchesAllAffinityTerms`.
+pub(super) fn means_by_all(
     snapshot: &Snapshot,
     terms: &[PodAffinityTerm],
     owner: &PodGroup,

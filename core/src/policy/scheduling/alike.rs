@@ -6,6 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::hints::Rejectors;
 use super::snapshot::{NodeInfo, PodNeeds, Snapshot};
 
 /// Of so many kinds of pods the answers are kept.
@@ -46,8 +47,8 @@ struct Failure {
     needs: Arc<PodNeeds>,
     /// The state of the nodes at that moment: see [`Snapshot::stamp`].
     at: (u64, u64),
-    /// The message, and whether other pods have to do with it.
-    said: Option<(String, bool)>,
+    /// The message, and which plugins rejected it.
+    said: Option<(String, Rejectors)>,
 }
 
 impl Clone for KnownAnswers {
@@ -95,14 +96,14 @@ impl KnownAnswers {
     }
 
     /// The message for pods like the one placed last, if it fits nowhere.
-    pub(super) fn known_failure(&self) -> Option<(String, bool)> {
+    pub(super) fn known_failure(&self) -> Option<(String, Rejectors)> {
         self.failures.get(self.failed?)?.said.clone()
     }
 
     /// Keeps what is said of the pod that was placed last.
-    pub(super) fn keep_failure(&mut self, message: &str, on_pods: bool) {
+    pub(super) fn keep_failure(&mut self, message: &str, rejectors: Rejectors) {
         if let Some(failure) = self.failed.and_then(|at| self.failures.get_mut(at)) {
-            failure.said = Some((message.to_string(), on_pods));
+            failure.said = Some((message.to_string(), rejectors));
         }
     }
 }

@@ -49,6 +49,22 @@ pub enum FilterPlugin {
     InterPodAffinity,
 }
 
+impl FilterPlugin {
+    pub(super) const ALL: [Self; 11] = [
+        Self::NodeUnschedulable,
+        Self::NodeName,
+        Self::TaintToleration,
+        Self::NodeAffinity,
+        Self::NodePorts,
+        Self::NodeResourcesFit,
+        Self::VolumeRestrictions,
+        Self::VolumeBinding,
+        Self::VolumeZone,
+        Self::PodTopologySpread,
+        Self::InterPodAffinity,
+    ];
+}
+
 /// One pod being scheduled: what its filters need to know of all nodes, counted once.
 pub(super) struct Cycle<'a> {
     pub(super) snapshot: &'a Snapshot,
@@ -64,6 +80,8 @@ pub(super) struct Cycle<'a> {
     pub(super) refusal: Option<Rejection>,
     /// How many nodes there are.
     pub(super) node_count: usize,
+    /// Where room was made for the pod; empty if nowhere.
+    pub(super) nominated: String,
     spread: SpreadState,
     affinity: AffinityState,
     volumes: VolumeState,
@@ -123,6 +141,7 @@ impl<'a> Cycle<'a> {
             uncounted_cpu: if exact { 0 } else { milli.saturating_sub(whole) },
             refusal: refusal.or(unbound),
             node_count: snapshot.node_count(),
+            nominated: pod.nominated_node_name().to_owned(),
             spread: SpreadState::new(snapshot, &info),
             affinity: AffinityState::new(snapshot, &info.group),
             snapshot,
@@ -329,10 +348,7 @@ impl<'a> Cycle<'a> {
 
     /// Mirrors `nodeunschedulable.Filter`.
     fn unschedulable(&self, node: &NodeInfo) -> Vec<String> {
-        let taint = Taint::new(well_known::UNSCHEDULABLE, "", TaintEffect::NoSchedule);
-        let operators = self.snapshot.config.comparison_operators;
-        let kept_off = node.unschedulable
-            && !tolerations_tolerate_taint(&self.pod.tolerations, &taint, operators);
+        let kept_off = node.unschedulable && !tolerates_cordon(self.snapshot, &self.pod);
         kept_off.then(|| "node(s) were unschedulable".to_owned()).into_iter().collect()
     }
 
@@ -355,31 +371,15 @@ impl<'a> Cycle<'a> {
     /// Whether a port that the pod wants is taken. Mirrors `HostPortInfo.CheckConflict`.
     fn has_port_conflict(&self, node: &NodeInfo, change: &Change) -> bool {
         let taken = change.ports.as_ref().unwrap_or(&node.ports);
-        self.pod.fields.host_ports.iter().any(|(address, protocol, port)| {
-            taken.iter().any(|(other, other_protocol, other_port)| {
-                port == other_port
-                    && protocol == other_protocol
-                    && (address == ALL_ADDRESSES || other == ALL_ADDRESSES || address == other)
-            })
-        })
+        taken.iter().any(|port| wants_port(&self.pod, port))
     }
 
     /// Whether the pod requests more of a resource than the node has.
     fn is_too_small(&self, node: &NodeInfo) -> bool {
         self.pod.requests.iter().any(|(name, wanted)| {
-            let most = self.allocatable(node, name);
+            let most = self.snapshot.allocatable(node, name);
             most.is_some_and(|most| *wanted > most)
         })
-    }
-
-    /// How much of a resource the node has; `None` if it has no limit of it.
-    fn allocatable(&self, node: &NodeInfo, name: &str) -> Option<i64> {
-        let lenient = !self.snapshot.config.requires_allocatable;
-        match node.allocatable.get(name) {
-            Some(most) => Some(*most),
-            None if lenient && (name == "pods" || NATIVE.contains(&name)) => None,
-            None => Some(0),
-        }
     }
 
     /// The resources of which the node has too little; `pods` if it has too many. Mirrors
@@ -390,7 +390,7 @@ impl<'a> Cycle<'a> {
         change: &'b Change,
     ) -> impl Iterator<Item = &'b str> {
         let release = self.release();
-        let allocatable = move |name: &str| self.allocatable(node, name);
+        let allocatable = move |name: &str| self.snapshot.allocatable(node, name);
         let pods = i64::try_from(node.pods.len()).unwrap_or(i64::MAX).saturating_add(change.pods);
         let crowded = allocatable("pods").is_some_and(|most| pods >= most);
         let requests = &self.pod.requests;
@@ -419,6 +419,33 @@ impl<'a> Cycle<'a> {
 
 /// The resources that every node has, in the order in which they are compared.
 const NATIVE: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
+
+impl Snapshot {
+    /// How much of a resource the node has; `None` if it has no limit of it.
+    pub(super) fn allocatable(&self, node: &NodeInfo, name: &str) -> Option<i64> {
+        let lenient = !self.config.requires_allocatable;
+        match node.allocatable.get(name) {
+            Some(most) => Some(*most),
+            None if lenient && (name == "pods" || NATIVE.contains(&name)) => None,
+            None => Some(0),
+        }
+    }
+}
+
+/// Whether the pod can go to a node that is cordoned.
+pub(super) fn tolerates_cordon(snapshot: &Snapshot, pod: &PodInfo) -> bool {
+    let taint = Taint::new(well_known::UNSCHEDULABLE, "", TaintEffect::NoSchedule);
+    tolerations_tolerate_taint(&pod.tolerations, &taint, snapshot.config.comparison_operators)
+}
+
+/// Whether a port that another pod has is one that the pod wants.
+pub(super) fn wants_port(pod: &PodInfo, (other, other_protocol, other_port): &HostPort) -> bool {
+    pod.fields.host_ports.iter().any(|(address, protocol, port)| {
+        port == other_port
+            && protocol == other_protocol
+            && (address == ALL_ADDRESSES || other == ALL_ADDRESSES || address == other)
+    })
+}
 
 /// The first taint of the node that keeps the pod off.
 pub(super) fn untolerated_taint<'a>(

@@ -157,8 +157,8 @@ impl Snapshot {
                 (node, refusal.or_else(|| cycle.first_rejection(node, &unchanged)))
             })
             .collect();
-        let nominated = pod.nominated_node_name();
-        if !cycle.may_preempt(nominated, &refusals) {
+        let there = refusals.iter().find(|(node, _)| *node.name == *cycle.nominated);
+        if !cycle.may_preempt(there.map(|(node, refusal)| (*node, refusal.as_ref()))) {
             return Ok(Preemption::default());
         }
         let nothing = Preemption { eligible: true, ..Preemption::default() };
@@ -185,9 +185,20 @@ impl Snapshot {
         };
         let candidates: Vec<Candidate> = found.iter().map(candidate).collect();
         let node = best.first().and_then(|best| candidates.get(*best)).map(|chosen| &chosen.node);
-        let outranked = node.map_or_else(Vec::new, |node| cycle.outranked(node));
+        let priority = cycle.pod.fields.priority;
+        let outranked = node.map_or_else(Vec::new, |node| self.outranked_on(node, priority));
         let gives_up = gives_up && candidates.is_empty();
         Ok(Preemption { candidates, best, outranked, gives_up, ..nothing })
+    }
+}
+
+impl Snapshot {
+    /// The pods of lower priority that are nominated to a node. Mirrors
+    /// `getLowerPriorityNominatedPods`.
+    pub(crate) fn outranked_on(&self, node: &str, priority: i64) -> Vec<PodKey> {
+        let there = self.nominated_on(node);
+        let lower = there.filter(|(_, pod)| pod.fields.priority < priority);
+        lower.map(|(key, _)| key.clone()).collect()
     }
 }
 
@@ -198,16 +209,14 @@ struct Chosen<'a> {
 }
 
 impl<'a> Cycle<'a> {
-    /// Mirrors `PodEligibleToPreemptOthers`.
-    fn may_preempt(&self, nominated: &str, refusals: &[(&NodeInfo, Option<Rejection>)]) -> bool {
+    /// Whether the pod may preempt others: not if it never does, and not while others end on the
+    /// node where it is nominated. Mirrors `PodEligibleToPreemptOthers`.
+    pub(super) fn may_preempt(&self, nominated: Option<(&NodeInfo, Option<&Rejection>)>) -> bool {
         if self.pod.fields.never_preempts {
             return false;
         }
-        let Some((node, refusal)) = refusals.iter().find(|(node, _)| *node.name == *nominated)
-        else {
-            return true;
-        };
-        let hopeless = refusal.as_ref().is_some_and(|refusal| !refusal.preemption_may_help);
+        let Some((node, refusal)) = nominated else { return true };
+        let hopeless = refusal.is_some_and(|refusal| !refusal.preemption_may_help);
         let all = !self.release().awaits_victims_only();
         let ends = |pod: &PodInfo| {
             pod.group.terminating
@@ -215,13 +224,6 @@ impl<'a> Cycle<'a> {
                 && pod.fields.priority < self.pod.fields.priority
         };
         hopeless || !node.pods.values().any(|pod| ends(pod))
-    }
-
-    /// Mirrors `getLowerPriorityNominatedPods`.
-    fn outranked(&self, node: &str) -> Vec<PodKey> {
-        let there = self.snapshot.nominated_on(node);
-        let lower = there.filter(|(_, pod)| pod.fields.priority < self.pod.fields.priority);
-        lower.map(|(key, _)| key.clone()).collect()
     }
 
     /// The node without the pods of lower priority, and those pods in the order in which they came;

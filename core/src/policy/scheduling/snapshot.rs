@@ -10,6 +10,7 @@ use core::ops::Deref;
 use super::SchedulingError;
 use super::alike::KnownAnswers;
 use super::groups::{CountByPlace, PodGroup, PodGroups};
+use super::hints::Rejectors;
 use super::scores::AvoidedController;
 #[cfg(doc)]
 use super::scores::ScorePlugin;
@@ -182,7 +183,7 @@ pub(super) struct NodeInfo {
     /// Another one after each change of the node or its pods.
     pub(super) version: u64,
     /// Pods can be bound to a node that is not there (any more).
-    exists: bool,
+    pub(super) exists: bool,
     pub(super) labels: Labels,
     /// The zone that its labels say.
     pub(super) zone: ZoneKey,
@@ -630,15 +631,15 @@ impl Snapshot {
         (self.changes, self.label_changes)
     }
 
-    /// Why the pod that was placed last goes nowhere, and whether other pods have to do with it, if
-    /// that was said to a pod that is alike.
-    pub(crate) fn known_failure(&self) -> Option<(String, bool)> {
+    /// Why the pod that was placed last goes nowhere, and which plugins rejected it, if that was
+    /// said to a pod that is alike.
+    pub(crate) fn known_failure(&self) -> Option<(String, Rejectors)> {
         self.answers.known_failure()
     }
 
     /// Keeps that for pods that are alike.
-    pub(crate) fn keep_failure(&mut self, message: &str, on_pods: bool) {
-        self.answers.keep_failure(message, on_pods);
+    pub(crate) fn keep_failure(&mut self, message: &str, rejectors: Rejectors) {
+        self.answers.keep_failure(message, rejectors);
     }
 
     pub(super) fn read(&self, pod: &Pod) -> Result<PodInfo, SchedulingError> {

@@ -75,18 +75,8 @@ impl Constraint {
     /// Mirrors `filterTopologySpreadConstraints`.
     fn new(snapshot: &Snapshot, pod: &PodInfo, spread: &TopologySpread) -> Self {
         let release = snapshot.config.release;
-        let mut selector = spread.label_selector.clone();
-        if release.has_match_label_keys()
-            && let Some(selector) = &mut selector
-        {
-            for key in &spread.match_label_keys {
-                if let Some(value) = pod.group.labels.get(key) {
-                    selector.require(key, value);
-                }
-            }
-        }
         let policies = release.has_node_inclusion_policies();
-        let counted = selector.map(Counted::Labels);
+        let counted = snapshot.spread_selector(pod, spread).map(Counted::Labels);
         let on_nodes = counted.as_ref().map(|it| it.on_nodes(snapshot, &pod.group.namespace));
         Self {
             max_skew: spread.max_skew,
@@ -175,6 +165,33 @@ fn constraints(snapshot: &Snapshot, pod: &PodInfo, when: &WhenUnsatisfiable) -> 
         .filter(|spread| spread.when_unsatisfiable == *when)
         .map(|spread| Constraint::new(snapshot, pod, spread))
         .collect()
+}
+
+impl PodInfo {
+    /// The constraints that must hold.
+    pub(super) fn hard_spread(&self) -> impl Iterator<Item = &TopologySpread> {
+        let spreads = self.fields.topology_spread.iter();
+        spreads.filter(|spread| spread.when_unsatisfiable == WhenUnsatisfiable::DoNotSchedule)
+    }
+}
+
+impl Snapshot {
+    /// Which pods a constraint of the pod counts; `None` if it counts none.
+    pub(super) fn spread_selector(
+        &self,
+        pod: &PodInfo,
+        spread: &TopologySpread,
+    ) -> Option<LabelSelector> {
+        let mut selector = spread.label_selector.clone()?;
+        if self.config.release.has_match_label_keys() {
+            for key in &spread.match_label_keys {
+                if let Some(value) = pod.group.labels.get(key) {
+                    selector.require(key, value);
+                }
+            }
+        }
+        Some(selector)
+    }
 }
 
 fn has_all_keys(constraints: &[Constraint], node: &NodeInfo) -> bool {
