@@ -28,8 +28,8 @@ pub(crate) use self::volumes::VolumeWrite;
 pub(crate) use self::workloads::complete_workload;
 use crate::api::{
     MAX_REPLICAS, Node, NodeName, ObjectMeta, Pod, PodCondition, PodDisruptionBudget, PodKey,
-    PodPhase, PodStatus, PriorityClass, TIME_ANNOTATIONS, Toleration, Workload, WorkloadKey,
-    duration_of, node_allocatable,
+    PodPhase, PodStatus, PriorityClass, SharedPool, TIME_ANNOTATIONS, Toleration, Workload,
+    WorkloadKey, duration_of, node_allocatable,
 };
 use crate::cluster::Cluster;
 use crate::command::CommandError;
@@ -66,6 +66,8 @@ pub(crate) struct ApiServer {
     pub(crate) tally: Tally,
     objects_created: u64,
     pub(crate) now: Timestamp,
+    /// The labels of pods with those of their nodes.
+    labels: SharedPool,
 }
 
 /// What a summary of the run counts.
@@ -123,6 +125,7 @@ impl ApiServer {
             tally: Tally::default(),
             objects_created: 0,
             now: Timestamp::ZERO,
+            labels: SharedPool::default(),
         }
     }
 

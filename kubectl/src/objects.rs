@@ -263,7 +263,8 @@ impl Session<'_> {
         match object {
             Object::Pod(pod) => {
                 let node = self.simulator().cluster().get_node(&pod.spec.node_name);
-                Object::Pod(Arc::new(pod_as_served(pod, node.map(AsRef::as_ref))))
+                let release = self.simulator().config().release;
+                Object::Pod(Arc::new(pod_as_served(release, pod, node.map(AsRef::as_ref))))
             }
             Object::Other(resource, value) => {
                 Object::Other(resource, with_default_labels(resource, value.clone()))

@@ -68,6 +68,14 @@ impl Pod {
         pool.tolerations(&mut spec.tolerations);
     }
 
+    /// `metadata.generation`: how often `spec` has changed, its creation and its deletion counted.
+    /// It is kept only if it is another number than these two say.
+    #[must_use]
+    pub fn generation(&self) -> i64 {
+        let known = self.metadata.other.get("generation").and_then(Value::as_i64);
+        known.unwrap_or_else(|| 1 + i64::from(self.is_terminating()))
+    }
+
     /// Whether the pod was deleted gracefully and is still there.
     #[must_use]
     pub fn is_terminating(&self) -> bool {

@@ -210,6 +210,13 @@ pub struct SharedPool {
     tolerations: HashSet<Shared<Vec<Toleration>>, FixedState>,
 }
 
+/// It is no state: a copy begins without anything.
+impl Clone for SharedPool {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
 impl SharedPool {
     /// Replaces fields by equal ones that were given before, if there are any.
     pub fn fields(&mut self, fields: &mut Fields) {

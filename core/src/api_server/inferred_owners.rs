@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use super::{ApiServer, Write};
 use crate::api::{MAX_REPLICAS, Pod, PodKey, Workload, WorkloadKey, WorkloadKind};
 use crate::controllers::stateful_set::ordinal_of;
+use crate::protocol::zone::{REGION_LABEL, ZONE_LABEL};
 
 /// Labels that a controller gives to each pod by itself.
 const OWN_LABELS: [&str; 3] = [
@@ -60,6 +61,11 @@ impl ApiServer {
         template.metadata.annotations.clone_from(&first.metadata.annotations);
         for label in OWN_LABELS {
             template.metadata.labels.remove(label);
+        }
+        if self.config.release.labels_pods_with_topology() {
+            for label in [REGION_LABEL, ZONE_LABEL] {
+                template.metadata.labels.remove(label);
+            }
         }
         template.spec = first.spec.clone();
         template.spec.node_name = String::new();

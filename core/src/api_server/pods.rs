@@ -17,6 +17,7 @@ use crate::event::{EventKind, RequestResult, RequestVerb};
 use crate::kubelet::Termination;
 use crate::policy::admission::Addition;
 use crate::policy::validation::{ValidationOptions, validate_pod, validate_pod_update};
+use crate::protocol::zone::{REGION_LABEL, ZONE_LABEL};
 use crate::time::Time;
 
 impl ApiServer {
@@ -45,6 +46,7 @@ impl ApiServer {
         let key = pod.key();
         self.default_metadata(&mut pod.metadata);
         self.gate_scheduling(&mut pod);
+        self.label_with_topology(&mut pod);
         if !additions.is_empty() {
             self.emit(EventKind::PodAdmitted { pod: key.clone(), additions });
         }
@@ -86,7 +88,27 @@ impl ApiServer {
             }
         };
         self.check(check, || format!("Pod \"{}\"", key.name()))?;
+        if !another {
+            self.count_generation(&mut pod, old);
+        }
         Ok(Write::PutPod(key, Box::new(pod)))
+    }
+
+    /// A change of `spec` is another generation. Mirrors `updatePodGeneration`. The first one is
+    /// not kept: see [`Pod::generation`].
+    fn count_generation(&self, pod: &mut Pod, old: &Pod) {
+        if self.counts_generations() {
+            let changes = pod.spec != old.spec;
+            let known = changes || old.metadata.other.get("generation").is_some();
+            let generation = old.generation().saturating_add(changes.into());
+            let generation = known.then(|| serde_json::Value::from(generation));
+            pod.metadata.other.set("generation", generation.unwrap_or_default());
+        }
+    }
+
+    /// Whether generations count: recorded runs were made with an API server that does not count.
+    fn counts_generations(&self) -> bool {
+        self.config.release.counts_pod_generations() && !self.config.stand_in_api_server
     }
 
     pub(crate) fn change_pod(
@@ -99,10 +121,11 @@ impl ApiServer {
         change(&mut pod);
         let check = |options: &ValidationOptions| validate_pod_update(&pod, old, options);
         self.check(check, || format!("Pod \"{}\"", key.name()))?;
+        self.count_generation(&mut pod, old);
         Ok(Write::PutPod(key, Box::new(pod)))
     }
 
-    pub(crate) fn bind_pod(&self, key: PodKey, node: &NodeName) -> Result<Write, CommandError> {
+    pub(crate) fn bind_pod(&mut self, key: PodKey, node: &NodeName) -> Result<Write, CommandError> {
         let old = self.pod(&key)?;
         if !old.spec.node_name.is_empty() {
             let node = old.spec.node_name.as_str().into();
@@ -114,19 +137,42 @@ impl ApiServer {
     }
 
     /// What the scheduler writes when it has found a node.
-    pub(crate) fn write_binding(&self, key: PodKey, node: &NodeName) -> Option<Write> {
-        self.with_pod(key, |pod, stamp| {
-            self.bind(pod, node);
-            pod.set_condition("PodScheduled", true, "", "", stamp);
-        })
+    pub(crate) fn write_binding(&mut self, key: PodKey, node: &NodeName) -> Option<Write> {
+        let stamp = self.wall_clock(self.now).truncated_to_seconds();
+        let mut pod = Pod::clone(self.cluster.get_pod(&key)?);
+        self.bind(&mut pod, node);
+        pod.set_condition("PodScheduled", true, "", "", stamp);
+        Some(Write::PutPod(key, Box::new(pod)))
     }
 
     /// Mirrors `BindingREST.setPodNodeAndMetadata`.
-    fn bind(&self, pod: &mut Pod, node: &NodeName) {
+    fn bind(&mut self, pod: &mut Pod, node: &NodeName) {
         pod.spec.node_name = node.as_str().into();
         if self.config.release.clears_nomination_when_bound() {
             pod.status.other.set("nominatedNodeName", serde_json::Value::Null);
         }
+        self.label_with_topology(pod);
+    }
+
+    /// A pod with a node gets the labels that say in which zone and region that is. Mirrors
+    /// `podtopologylabels.Plugin.Admit`.
+    fn label_with_topology(&mut self, pod: &mut Pod) {
+        let Some(node) = self.cluster.get_node(&pod.spec.node_name) else { return };
+        let labels =
+            [REGION_LABEL, ZONE_LABEL].map(|label| (label, node.metadata.labels.get(label)));
+        let is_there = |(label, value): &(&str, Option<&String>)| {
+            value.is_none() || pod.metadata.labels.get(*label) == *value
+        };
+        if !self.config.release.labels_pods_with_topology() || labels.iter().all(is_there) {
+            return;
+        }
+        for (label, value) in labels {
+            if let Some(value) = value {
+                pod.metadata.labels.insert(label.into(), value.clone());
+            }
+        }
+        // The pods of one template in one zone share them.
+        self.labels.labels(&mut pod.metadata.labels);
     }
 
     /// What the scheduler writes when it has found none, but perhaps one to make room on.
@@ -222,6 +268,13 @@ impl ApiServer {
         let grace = Duration::from_secs(grace);
         let mut pod = Pod::clone(pod);
         let ends = self.now.saturating_add(grace);
+        if pod.metadata.other.get("generation").is_some()
+            && !pod.is_terminating()
+            && self.counts_generations()
+        {
+            let generation = pod.generation().saturating_add(1);
+            pod.metadata.other.set("generation", generation.into());
+        }
         pod.metadata.deletion_timestamp = Some(self.wall_clock(ends).truncated_to_seconds());
         pod.metadata.deletion_grace_period_seconds = Some(seconds);
         let termination = Termination { pod: key.clone(), uid: pod.metadata.uid.clone(), grace };

@@ -14,6 +14,7 @@ use crate::api::{
     default_host_ports,
 };
 use crate::order::Order;
+use crate::release::KubernetesRelease;
 use crate::time::Time;
 
 /// The phase of a pod. One that was never written is what the API server and a kubelet would have
@@ -34,7 +35,7 @@ pub fn pod_phase(pod: &Pod) -> PodPhase {
 /// Addresses and the identifiers of containers are made up of the pod's UID and name; they are
 /// always the same for one pod. Mirrors `generateAPIPodStatus`.
 #[must_use]
-pub fn pod_as_served(pod: &Pod, node: Option<&Node>) -> Pod {
+pub fn pod_as_served(release: KubernetesRelease, pod: &Pod, node: Option<&Node>) -> Pod {
     let mut served = pod.clone();
     served.status.phase = pod_phase(pod);
     if pod.spec.other.get("containers").is_none() {
@@ -57,7 +58,10 @@ pub fn pod_as_served(pod: &Pod, node: Option<&Node>) -> Pod {
         .any(|field| pod.status.other.get(field).is_some());
     // The kubelet knows no more of a pod that it has refused or evicted than why.
     if !(pod.spec.node_name.is_empty() || lists_containers || !pod.status.reason.is_empty()) {
-        default_status(&mut served, node);
+        default_status(release, &mut served, node);
+    }
+    if release.counts_pod_generations() {
+        set_generations(release, &mut served);
     }
     if let Some(restarts) = pod.status.restarts {
         add_restarts(&mut served, restarts);
@@ -84,7 +88,44 @@ fn add_restarts(pod: &mut Pod, restarts: ContainerRestarts) {
     pod.status.other.set("containerStatuses", statuses.into());
 }
 
-fn default_status(pod: &mut Pod, node: Option<&Node>) {
+/// Sets `metadata.generation`, and which generation a kubelet and the scheduler have seen. A kubelet
+/// posts nothing of a deletion until the containers have ended.
+fn set_generations(release: KubernetesRelease, pod: &mut Pod) {
+    let generation = pod.generation();
+    pod.metadata.other.set("generation", generation.into());
+    if !release.sets_observed_generation() {
+        return;
+    }
+    let before = generation.saturating_sub(pod.is_terminating().into());
+    let seen = if pod.has_ended() { generation } else { before };
+    let is_posted = pod.status.other.get("startTime").is_some();
+    if is_posted && pod.status.other.get("observedGeneration").is_none() {
+        pod.status.other.set("observedGeneration", seen.into());
+    }
+    for condition in &mut pod.status.conditions {
+        let of_kubelet = is_posted && place(&condition.type_) < OF_KUBELET.len();
+        let of_others =
+            condition.reason == "Unschedulable" || condition.type_ == "DisruptionTarget";
+        if condition.observed_generation.is_none() && (of_kubelet || of_others) {
+            condition.observed_generation = Some(if of_kubelet { seen } else { before });
+        }
+    }
+}
+
+fn default_status(release: KubernetesRelease, pod: &mut Pod, node: Option<&Node>) {
+    let sandbox = OF_KUBELET[0];
+    let runs = pod.status.phase == PodPhase::Running;
+    if release.posts_ready_to_start_containers()
+        && pod.condition(sandbox).is_none()
+        && let Some(initialized) = pod.condition("Initialized")
+    {
+        let ended = pod.condition("Ready").filter(|_| !runs).unwrap_or(initialized);
+        let since = ended.last_transition_time;
+        let mut condition = PodCondition { type_: sandbox.into(), ..PodCondition::default() };
+        condition.status = if runs { ConditionStatus::True } else { ConditionStatus::False };
+        condition.last_transition_time = since;
+        pod.status.conditions.push(condition);
+    }
     pod.status.conditions.order_by_key(|condition| place(&condition.type_));
     let scheduled = since(pod, "PodScheduled").or(pod.metadata.creation_timestamp);
     let started = since(pod, "ContainersReady").or_else(|| since(pod, "Ready")).or(scheduled);
@@ -112,6 +153,9 @@ fn default_status(pod: &mut Pod, node: Option<&Node>) {
     };
     insert("startTime", scheduled.map(|time| time.to_string().into()));
     insert("hostIP", host.map(Into::into));
+    if release.posts_ready_to_start_containers() {
+        insert("hostIPs", host.map(|ip| json!([{ "ip": ip }])));
+    }
     insert("podIPs", ip.as_ref().map(|ip| json!([{ "ip": ip }])));
     insert("podIP", ip.map(Into::into));
     for (name, list) in lists {
@@ -119,9 +163,13 @@ fn default_status(pod: &mut Pod, node: Option<&Node>) {
     }
 }
 
+/// The conditions that a kubelet writes, in this order.
+const OF_KUBELET: [&str; 4] =
+    ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady"];
+
 /// The place of a condition among those that a kubelet writes.
 fn place(type_: &str) -> usize {
-    let order = ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady"];
+    let order = OF_KUBELET;
     order.iter().position(|known| *known == type_).map_or(order.len(), |place| place)
 }
 
@@ -218,20 +266,23 @@ mod tests {
             "status":{"phase":"Running","conditions":[
                 {"type":"PodScheduled","status":"True"},
                 {"type":"Ready","status":"False"},{"type":"ContainersReady","status":"True"}]}}"#;
-        let served = pod_as_served(&pod(text), None);
+        let served = pod_as_served(KubernetesRelease::default(), &pod(text), None);
         assert_eq!(ready(&served), Value::Bool(true));
         let types: Vec<&str> =
             served.status.conditions.iter().map(|condition| condition.type_.as_str()).collect();
         assert_eq!(types, ["Ready", "ContainersReady", "PodScheduled"]);
         let text = text.replace("Ready\",\"status\":\"True", "Ready\",\"status\":\"False");
-        assert_eq!(ready(&pod_as_served(&pod(&text), None)), Value::Bool(false));
+        assert_eq!(
+            ready(&pod_as_served(KubernetesRelease::default(), &pod(&text), None)),
+            Value::Bool(false)
+        );
     }
 
     #[test]
     fn what_a_real_kubelet_posted_stays() {
         let text = r#"{"metadata":{"name":"p"},"spec":{"nodeName":"n","containers":[{"name":"c"}]},
             "status":{"phase":"Pending","containerStatuses":[]}}"#;
-        let served = pod_as_served(&pod(text), None);
+        let served = pod_as_served(KubernetesRelease::default(), &pod(text), None);
         assert_eq!(served.status.other.get("containerStatuses"), Some(&json!([])));
         assert_eq!(served.status.other.get("podIP"), None);
     }

@@ -110,6 +110,10 @@ changes! {
 }
 
 since! {
+    /// Whether kubelets post the condition `PodReadyToStartContainers` and `status.hostIPs`: since
+    /// 1.29, where the gates `PodReadyToStartContainersCondition` and `PodHostIPs` are on by
+    /// default.
+    posts_ready_to_start_containers = 29;
     /// Whether a kubelet renews its lease up to 4 % of the period late each time: since 1.22
     /// (kubernetes#101652), and in later patches of 1.20 and 1.21.
     leases_have_jitter = 22;

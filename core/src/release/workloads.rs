@@ -72,6 +72,13 @@ since! {
     says_which_way_each_set_is_scaled = 36;
     /// Whether conditions carry `observedGeneration`: since 1.34.
     sets_observed_generation = 34;
+    /// Whether pods have `metadata.generation`, which counts the changes of their `spec` and their
+    /// deletion: since 1.33, where it was recorded.
+    counts_pod_generations = 33;
+    /// Whether a pod gets the labels `topology.kubernetes.io/region` and `zone` of its node when it
+    /// is bound, or created with a node: since 1.35, where the gate `PodTopologyLabelsAdmission` is
+    /// on by default.
+    labels_pods_with_topology = 35;
 }
 
 until! {

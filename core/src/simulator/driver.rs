@@ -284,7 +284,8 @@ impl Simulator {
                 self.commit(self.api.select_node(&claim, &node, volume.as_deref()));
             }
             SchedulerAction::BindPod { pod, node } => {
-                self.commit(self.api.write_binding(pod, &node));
+                let binding = self.api.write_binding(pod, &node);
+                self.commit(binding);
             }
             SchedulerAction::MarkUnschedulable { pod, message, nominated } => {
                 self.commit(self.api.mark_unschedulable(pod, &message, nominated.as_ref()));

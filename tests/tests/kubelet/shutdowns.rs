@@ -62,7 +62,7 @@ fn shut_down(simulator: &mut Simulator, seconds: u64) {
 
 /// The column RESTARTS of a pod, and whether it is known when its containers had last ended.
 fn restarts(simulator: &Simulator, name: &str) -> (i64, bool) {
-    let pod = pod_as_served(object(simulator, name).unwrap(), None);
+    let pod = pod_as_served(KubernetesRelease::NEWEST, object(simulator, name).unwrap(), None);
     let columns = PodColumns::of(KubernetesRelease::NEWEST, &pod);
     (columns.restarts, columns.last_restart.is_some())
 }

@@ -3,11 +3,12 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use taintlab_core::api::{ConditionStatus, Node, Pod, PodKey};
 use taintlab_core::command::Command;
 use taintlab_core::event::{Event, EventKind};
 use taintlab_core::eviction_timeline::time_budget::Moment;
+use taintlab_core::kubelet::pod_status::pod_as_served;
 use taintlab_core::kubelet::{
     ActionResult, EvictionConfig, KubeletConfiguration, KubeletPod, Layout, NodeShutdownReport,
     ShutdownGracePeriodByPodPriority, Signal, default_eviction_hard,
@@ -21,6 +22,26 @@ use taintlab_tests::text::Session;
 use super::Difference;
 
 pub(super) const DIFFERENCES: &[Difference] = &[
+    Difference {
+        name: "posts_ready_to_start_containers",
+        last: "1.28",
+        before: "None None",
+        after: "Some(True) Some(1)",
+        observe: |release| {
+            let pod: Pod = serde_json::from_value(json!({
+                "metadata": { "name": "p" }, "spec": { "nodeName": "n" },
+                "status": { "phase": "Running", "conditions": [
+                    { "type": "Initialized", "status": "True" }] } }))
+            .unwrap();
+            let node: Node = serde_json::from_value(json!({ "status": { "addresses": [
+                { "type": "InternalIP", "address": "10.0.0.1" }] } }))
+            .unwrap();
+            let served = pod_as_served(release, &pod, Some(&node));
+            let condition = served.condition("PodReadyToStartContainers");
+            let addresses = served.status.other.get("hostIPs").and_then(Value::as_array);
+            format!("{:?} {:?}", condition.map(|it| &it.status), addresses.map(Vec::len))
+        },
+    },
     Difference {
         name: "leases_have_jitter",
         last: "1.21",

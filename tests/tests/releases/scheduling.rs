@@ -10,6 +10,7 @@ use taintlab_core::api::{
 use taintlab_core::cluster::Volumes;
 use taintlab_core::controllers::scheduler::preempted_event;
 use taintlab_core::event::{Event, EventKind};
+use taintlab_core::kubelet::pod_status::pod_as_served;
 use taintlab_core::policy::admission::admit_priority;
 use taintlab_core::policy::scheduling::{
     BudgetOfVictims, Decision, SchedulerConfig, ScorePlugin, Snapshot, preempted_condition,
@@ -111,6 +112,35 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         before: "",
         after: "n",
         observe: after_end_of_one_with_anti_affinity,
+    },
+    Difference {
+        name: "labels_pods_with_topology",
+        last: "1.34",
+        before: "None",
+        after: "Some(\"n\")",
+        observe: |release| {
+            let simulator = waiting(release, &[asking_for("1")]);
+            let pod = simulator.cluster().get_pod(&PodKey::new("default", "p")).unwrap();
+            format!("{:?}", pod.metadata.labels.get("topology.kubernetes.io/zone"))
+        },
+    },
+    Difference {
+        name: "counts_pod_generations",
+        last: "1.32",
+        before: "None",
+        after: "Some(Number(3))",
+        observe: |release| {
+            // It is created, its image is another one, and it is deleted.
+            let mut simulator = waiting(release, &[asking_for("1")]);
+            let mut other = asking_for("1");
+            other["spec"]["nodeName"] = "n".into();
+            other["spec"]["containers"][0]["image"] = "other".into();
+            command(&mut simulator, 10_000, json!({ "updatePod": other }));
+            command(&mut simulator, 11_000, json!({ "deletePod": { "pod": "default/p" } }));
+            let pod = simulator.cluster().get_pod(&PodKey::new("default", "p")).unwrap();
+            let served = pod_as_served(release, pod, None);
+            format!("{:?}", served.metadata.other.get("generation"))
+        },
     },
     Difference {
         name: "counts_second_attempt",

@@ -148,8 +148,10 @@ fn a_stateful_set_goes_in_order() {
     simulator.handle_command(at(10), scale).unwrap();
     simulator.advance_to(at(39)).unwrap();
     let status = |simulator: &Simulator, name: &str| {
-        let shown = simulator.cluster().get_pod(&pod(name)).map(|pod| pod_as_served(pod, None));
-        shown.map(|pod| PodColumns::of(simulator.config().release, &pod).status)
+        let release = simulator.config().release;
+        let pod = simulator.cluster().get_pod(&pod(name));
+        let shown = pod.map(|pod| pod_as_served(release, pod, None));
+        shown.map(|pod| PodColumns::of(release, &pod).status)
     };
     assert_eq!(status(&simulator, "db-2").as_deref(), Some("Terminating"));
     assert_eq!(status(&simulator, "db-1").as_deref(), Some("Running"));

@@ -26,8 +26,9 @@ fn kubectl_status(simulator: &Simulator, key: &PodKey) -> Option<String> {
     let cluster = simulator.cluster();
     let pod = cluster.get_pod(key)?;
     let node = cluster.get_node(pod.spec.node_name.as_str());
-    let served = pod_as_served(pod, node.map(AsRef::as_ref));
-    Some(PodColumns::of(simulator.config().release, &served).status)
+    let release = simulator.config().release;
+    let served = pod_as_served(release, pod, node.map(AsRef::as_ref));
+    Some(PodColumns::of(release, &served).status)
 }
 
 impl Expectation {
