@@ -337,6 +337,11 @@ impl Session<'_> {
                 ("updatedReplicas", view.updated),
             ],
         };
+        if let Some(job) = &view.job
+            && let Some(Value::Object(spec)) = value.get_mut("spec")
+        {
+            spec.entry("backoffLimit").or_insert_with(|| job.backoff_limit.into());
+        }
         if let Value::Object(object) = &mut value {
             let status = object.entry("status").or_insert_with(|| json!({}));
             if let Value::Object(status) = status {
