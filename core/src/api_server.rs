@@ -218,8 +218,14 @@ impl ApiServer {
                 if known.status == condition.status {
                     condition.last_transition_time = known.last_transition_time;
                 }
+                // None is written for the sake of its generation alone.
+                let observed = condition.observed_generation;
+                condition.observed_generation = known.observed_generation;
                 let changes = *known != condition;
-                *known = condition;
+                if changes {
+                    condition.observed_generation = observed;
+                    *known = condition;
+                }
                 changes
             }
             None => {

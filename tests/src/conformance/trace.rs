@@ -53,7 +53,8 @@ pub const TOLERANCES: &str = "tolerated in traces: 1 s of latency at every momen
     for a pod in words that the other side has, too, since a node changes in two writes some ms \
     apart; how often a budget without pods or scale is looked at; events of kubelets, which the \
     recorded ones do not have. Taken from the record: phases of health passes, leases and status, \
-    times of creation, the order of nodes in a health pass, where scores tie the node of a pod, \
-    and where ranks tie the pods that a ReplicaSet deletes. A pass takes 350 us for a node and \
+    times of creation, the order of nodes in a health pass, where scores or victims tie the node \
+    of a pod, where ranks tie the pods that a ReplicaSet deletes, and how many pods were tried \
+    between two writes of a node. A pass takes 350 us for a node and \
     25 ms for a write, a kubelet 30 ms to \
     know";

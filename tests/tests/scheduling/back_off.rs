@@ -111,7 +111,10 @@ fn what_waits_for_long_is_tried_again() {
 fn hints_decide_who_is_tried_again() {
     let requests =
         |cpu: &str| json!({"containers": [{"name": "c", "resources": {"requests": {"cpu": cpu}}}]});
-    let ports = |port: u32| json!({"containers": [{"name": "c", "ports": [{"containerPort": 1, "hostPort": port}]}]});
+    let ports = |port: u32| {
+        let ports = json!([{"containerPort": 1, "hostPort": port}]);
+        json!({"containers": [{"name": "c", "ports": ports}]})
+    };
     let near = |app: &str| {
         json!({"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
             {"topologyKey": "kubernetes.io/hostname",
@@ -121,18 +124,16 @@ fn hints_decide_who_is_tried_again() {
         json!({"setNodeLabels": {"node": "n", "labels": {
             "kubernetes.io/hostname": "n", name: value}}})
     };
-    let taints = |key: &str, effect: &str| json!({"setTaints": {"node": "n", "taints": [{"key": key, "effect": effect}]}});
+    let taints = |key: &str, effect: &str| {
+        let taint = json!({"key": key, "effect": effect});
+        json!({"setTaints": {"node": "n", "taints": [taint]}})
+    };
     let cordon = |on: bool| json!({"setUnschedulable": {"node": "n", "unschedulable": on}});
     let app = |app: &str| {
         json!({"createPod": {"metadata": {"name": "new", "labels": {"app": app}},
                              "spec": {"nodeName": "n"}}})
     };
     let delete = |pod: &str| json!({"deletePod": {"pod": pod, "force": true}});
-    let tolerates = |spec: &Value| {
-        let mut spec = spec.clone();
-        spec["tolerations"] = json!([{"operator": "Exists"}]);
-        json!({"updatePod": {"metadata": {"name": "p"}, "spec": spec}})
-    };
     let (another_label, soft) = (label("more", "1"), taints("soft", "PreferNoSchedule"));
     let tainted: &[Value] = &[taints("hard", "NoSchedule")];
     let cordoned: &[Value] = &[cordon(true)];
@@ -143,12 +144,10 @@ fn hints_decide_who_is_tried_again() {
         ("resources and any taint", requests("9"), nothing, &soft, true),
         ("resources and the end of a pod", requests("9"), nothing, &delete("idle"), true),
         ("resources and another pod", requests("9"), nothing, &app("db"), false),
-        ("resources and a toleration", requests("9"), nothing, &tolerates(&requests("9")), false),
         ("a taint and a label", json!({}), tainted, &another_label, false),
         ("a taint and another one", json!({}), tainted, &taints("other", "NoSchedule"), false),
         ("a taint and a softer one", json!({}), tainted, &soft, true),
         ("a taint and the end of a pod", json!({}), tainted, &delete("idle"), false),
-        ("a taint and a toleration", json!({}), tainted, &tolerates(&json!({})), true),
         ("a selector and another label", ssd.clone(), nothing, &another_label, false),
         ("a selector and its label", ssd.clone(), nothing, &label("disk", "ssd"), true),
         ("a selector and any taint", ssd.clone(), nothing, &soft, true),
@@ -160,7 +159,6 @@ fn hints_decide_who_is_tried_again() {
         ("affinity and a label", near("db"), nothing, &another_label, false),
         ("a cordon and a label", json!({}), cordoned, &another_label, false),
         ("a cordon and its end", json!({}), cordoned, &cordon(false), true),
-        ("a cordon and a toleration", json!({}), cordoned, &tolerates(&json!({})), true),
     ] {
         let pod = |name: &str, spec: Value| -> Pod {
             serde_json::from_value(json!({"metadata": {"name": name}, "spec": spec})).unwrap()

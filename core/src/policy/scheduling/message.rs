@@ -74,11 +74,6 @@ fn preemption(cycle: &Cycle<'_>, verdicts: &[NodeVerdict]) -> (String, Vec<Strin
     let nodes = cycle.snapshot.nodes();
     let rejections: Vec<_> =
         nodes.zip(verdicts).map(|(node, verdict)| (node, verdict.rejection.as_ref())).collect();
-    let nominated = rejections.iter().find(|(node, _)| *node.name == *cycle.nominated);
-    if !cycle.may_preempt(nominated.copied()) {
-        let why = "not eligible due to a terminating pod on the nominated node.";
-        return (why.to_owned(), Vec::new());
-    }
     let tries_unmentioned = cycle.release().absent_nodes() == AbsentNodes::MayBePreempted;
     let unmentioned = cycle.unmentioned_nodes();
     let tried = |node: &str| tries_unmentioned && unmentioned(node);

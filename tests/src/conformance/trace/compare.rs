@@ -10,6 +10,9 @@ use crate::conformance::runner::{FileReport, SHOWN};
 
 /// How much later or earlier a moment may be, in seconds: latencies of a loaded machine.
 pub(super) const LATENCY: f64 = 1.0;
+/// How long a state of a node lasts that is compared, in seconds: one that is over after about
+/// [`LATENCY`] may last for less on the other side.
+const LASTING: f64 = 1.5;
 /// How much older or younger an age in a table may be, in seconds.
 const AGE: u64 = 3;
 /// Events that are compared by whether they were recorded, not by how often.
@@ -242,7 +245,7 @@ fn lasting(states: &[NodeState]) -> Vec<NodeState> {
     let mut kept: Vec<NodeState> = Vec::new();
     for (at, state) in states.iter().enumerate() {
         let ends = states.get(at + 1).map_or(f64::INFINITY, |next| next.at);
-        if ends - state.at > LATENCY && kept.last().is_none_or(|last| last.text != state.text) {
+        if ends - state.at > LASTING && kept.last().is_none_or(|last| last.text != state.text) {
             kept.push(state.clone());
         }
     }

@@ -1,6 +1,6 @@
 //! A trace played in the engine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -28,6 +28,8 @@ const KUBELET_LATENCY: Duration = Duration::from_millis(30);
 const LEASE_INTERVAL: f64 = 10.0;
 /// The longest time until the third pass of the garbage collector that misses a node is over.
 const THREE_PASSES: f64 = 60.0 + LATENCY;
+/// How much earlier or later the scheduler knows of a write than the recorder, in seconds.
+const KNOWN_WITHIN: f64 = 0.01;
 /// Nodes that become not ready within so many seconds are found by one health pass.
 const ONE_PASS: f64 = 2.5;
 /// The time between two ticks of a kubelet's clock for its status.
@@ -84,21 +86,27 @@ pub(super) fn play(trace: &Trace) -> Result<Played, String> {
         give_conditions(node);
     }
     let classes = created.iter().flat_map(|object| &object.others);
-    let classes = classes.filter(|object| kind(object) == "PriorityClass");
+    let classes = classes.filter(|object| kind(object) == "PriorityClass").map(|class| {
+        let mut class = class.clone();
+        class["metadata"]["creationTimestamp"] = trace.t0.clone().into();
+        class
+    });
     let objects_by_node = nodes.iter().map(|node| (node.metadata.name.clone(), node.clone()));
     let begin = InitialState {
         leases: leases.collect(),
-        priority_classes: classes.map(|class| parse(class.clone())).collect::<Result<_, _>>()?,
+        priority_classes: classes.map(parse).collect::<Result<_, _>>()?,
         lease_ticks: lease_ticks(trace, lead),
         status_ticks: ticks(&trace.posts, lead, TICK),
         placements: placements(trace),
         scale_downs: scale_downs(trace),
         pass_orders: pass_orders(trace),
         quarantine_ends_late: quarantine_ends_late(trace),
+        tried_ahead: tried_ahead(trace, config.release),
         ..InitialState::default()
     };
     let taken = begin.pass_orders.iter().map(Vec::len).sum::<usize>()
-        + usize::from(begin.quarantine_ends_late);
+        + usize::from(begin.quarantine_ends_late)
+        + begin.tried_ahead.values().map(Vec::len).sum::<usize>();
     let registered = objects_by_node.collect();
     let simulator =
         Simulator::beginning_with(config, nodes, [], begin).map_err(|error| error.to_string())?;
@@ -320,6 +328,31 @@ fn quarantine_ends_late(trace: &Trace) -> bool {
             waited.into_iter().any(|waited| (THREE_PASSES..THREE_PASSES + 20.0).contains(&waited))
         })
     })
+}
+
+/// How many pods were tried in vain between the two writes by which a node was uncordoned. The
+/// scheduler knows of each write some ms later or earlier than the recorder does. An attempt that
+/// no event tells of is not seen.
+fn tried_ahead(trace: &Trace, release: KubernetesRelease) -> BTreeMap<NodeName, Vec<usize>> {
+    let mut tried: BTreeMap<NodeName, Vec<usize>> = BTreeMap::new();
+    if !release.counts_second_attempt() {
+        return tried;
+    }
+    for (node, from, to) in &trace.uncordoned {
+        let between = (from - 2.0 * KNOWN_WITHIN)..=(to + KNOWN_WITHIN);
+        let after = |at: f64, before: f64| at > before && at < to + LATENCY;
+        // Whoever was tried in between is tried again after it.
+        let again = |first: f64, pod: &String| {
+            let bound = trace.seen.pods.values().filter(|life| life.name == *pod);
+            trace.attempts.iter().any(|(at, other)| other == pod && after(*at, first))
+                || bound.filter_map(|life| life.moments[1]).any(|at| after(at, first))
+        };
+        let attempts = trace.attempts.iter().filter(|(at, _)| between.contains(at));
+        let attempts = attempts.filter(|(at, pod)| again(*at, pod));
+        let pods: BTreeSet<&String> = attempts.map(|(_, pod)| pod).collect();
+        tried.entry(node.as_str().into()).or_default().push(pods.len().max(1));
+    }
+    tried
 }
 
 /// Each object of a file, in its order.

@@ -37,6 +37,10 @@ pub(super) struct Trace {
     pub(super) created: BTreeMap<String, String>,
     /// The pods that ReplicaSets deleted, in order.
     pub(super) scaled_down: Vec<String>,
+    /// Nodes that were uncordoned after 0: when, and when their taint was gone.
+    pub(super) uncordoned: Vec<(String, f64, f64)>,
+    /// When pods were tried in vain.
+    pub(super) attempts: Vec<(f64, String)>,
     pub(super) seen: Seen,
 }
 
@@ -116,6 +120,8 @@ impl Trace {
             posts: BTreeMap::new(),
             created: BTreeMap::new(),
             scaled_down: Vec::new(),
+            uncordoned: Vec::new(),
+            attempts: Vec::new(),
             seen: Seen::default(),
         };
         let lines = trace.read_events(&events)?;
@@ -153,6 +159,7 @@ impl Trace {
         let zero = time(&self.t0)?;
         self.seen.zero = zero;
         let mut lines = Vec::new();
+        let mut cordons: BTreeMap<String, (bool, f64)> = BTreeMap::new();
         // The last version of each Event counts, which has the count.
         let mut recorded: BTreeMap<String, (Value, Vec<String>)> = BTreeMap::new();
         for line in text.lines() {
@@ -172,6 +179,19 @@ impl Trace {
                 ("watch", "nodes", ..) => {
                     let of = |name: &str| object["metadata"][name].as_str().unwrap_or_default();
                     let (name, created) = (of("name").to_owned(), of("creationTimestamp"));
+                    let taints = object["spec"]["taints"].as_array().into_iter().flatten();
+                    let mut keys = taints.map(|taint| &taint["key"]);
+                    let tainted = keys.any(|key| key == "node.kubernetes.io/unschedulable");
+                    let cordoned = object["spec"]["unschedulable"] == true;
+                    let known = cordons.entry(name.clone()).or_insert((cordoned, f64::NAN));
+                    if known.0 && !cordoned {
+                        known.1 = at;
+                    }
+                    known.0 = cordoned;
+                    if !tainted && known.1 >= 0.0 {
+                        self.uncordoned.push((name.clone(), known.1, at));
+                        known.1 = f64::NAN;
+                    }
                     self.created.entry(name).or_insert_with(|| created.to_owned());
                     self.seen.node(at, &object);
                 }
@@ -186,6 +206,14 @@ impl Trace {
                         self.registered.push(at);
                     }
                     self.scaled_down.extend(deleted_by_replica_set(&object));
+                    if object["reason"] == "FailedScheduling" {
+                        let times = [&object["series"]["lastObservedTime"], &object["eventTime"]];
+                        let tried = times.into_iter().find_map(Value::as_str);
+                        let names = ["involvedObject", "regarding"].map(|it| &object[it]["name"]);
+                        let pod = names.into_iter().find_map(Value::as_str).unwrap_or_default();
+                        let tried = tried.map_or(Ok(f64::NAN), time)? - zero;
+                        self.attempts.push((tried, pod.to_owned()));
+                    }
                     if at >= 0.0 {
                         let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
                         let known = recorded.entry(uid.to_owned()).or_default();
