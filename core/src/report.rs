@@ -1,20 +1,21 @@
-//! The resilience report: for every node, zone and other failure domain, what each workload loses
-//! when it fails, how long it is short, and what would help.
+//! The resilience report: for every node, zone and other failure domain, the losses of each
+//! workload when it fails, how long they last, and the changes that would help.
 //!
-//! A report consists of runs that know nothing of one another, so that they can be made in any
-//! order, in several threads or on several machines:
+//! A report consists of independent runs, which can be made in any order, in several threads or on
+//! several machines:
 //!
-//! 1. [`Plan::new`] settles the cluster and finds its failure domains; [`Plan::outline`] says
-//!    which.
+//! 1. [`Plan::new`] settles the cluster and finds its failure domains; [`Plan::outline`] lists
+//!    them.
 //! 2. [`Plan::runs`] lists the runs, and [`Plan::run`] makes one of them.
-//! 3. [`Plan::remedies`] lists more runs, until it lists none: what would help where it hurts most,
-//!    and then in other failures, each of them a run of the changed cluster.
-//! 4. [`report`] puts the results of all runs together, in whatever order they come.
+//! 3. [`Plan::remedies`] lists further runs until none is left: first the changes that could help
+//!    in the worst findings, then the best of these changes in other failures. Each is a run of a
+//!    changed cluster.
+//! 4. [`report`] combines the results of all runs, in any order.
 //!
-//! Every run forks the settled cluster, lets the domain fail and goes on to the horizon. What its
-//! figures say is what the control plane sees, and so what Services see: a pod on a node that is
-//! lost counts as ready until the node lifecycle controller says otherwise. Only where the power is
-//! off do the pods of the node count as down from that moment on, until the node is back.
+//! Every run forks the settled cluster, lets the domain fail and continues to the horizon. Its
+//! figures show the view of the control plane, and so of Services: a pod on a lost node counts as
+//! ready until the node lifecycle controller says otherwise. Only a power failure takes the pods of
+//! a node down immediately, until the node is back.
 
 mod domains;
 mod fault;
@@ -57,8 +58,8 @@ use crate::scenario::{Ended, MOST_MOMENTS, NodeGroup, Player, Scenario, Scenario
 use crate::simulator::Simulator;
 use crate::time::{Span, Time, Timestamp};
 
-/// A time in milliseconds, rounded down. It is a whole number everywhere, so that reports are the
-/// same bytes everywhere.
+/// A time in milliseconds, rounded down. A whole number, so that reports have the same bytes on
+/// every machine.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -67,7 +68,7 @@ use crate::time::{Span, Time, Timestamp};
 pub struct Millis(pub u64);
 
 impl Millis {
-    /// The time from one moment to a later one.
+    /// Time from one moment to a later one.
     #[must_use]
     pub fn between(from: Timestamp, to: Timestamp) -> Self {
         Self(to.as_nanos().saturating_sub(from.as_nanos()) / 1_000_000)
@@ -80,13 +81,13 @@ impl From<Span> for Millis {
     }
 }
 
-/// Whose figures they are: a workload, or a pod that none owns.
+/// Subject of the figures: a workload, or a pod without an owner.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(type = "string"))]
 pub enum ReportSubject {
-    /// `deployment/shop/web`: the workload that nobody else owns.
+    /// `deployment/shop/web`: a top-level workload, which no other workload owns.
     Workload(WorkloadKey),
-    /// `pod/shop/debug`: a pod that no controller brings back.
+    /// `pod/shop/debug`: a pod that no controller recreates.
     Pod(PodKey),
 }
 
@@ -115,65 +116,63 @@ impl<'de> Deserialize<'de> for ReportSubject {
     }
 }
 
-/// What fails, how, and for how long it is watched.
+/// Failure domains, faults and time spans of a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct ReportOptions {
     /// Whether each node fails by itself; `true` unless given.
     pub nodes: bool,
-    /// Whether each zone fails as a whole; `true` unless given. A zone that has all nodes fails,
-    /// too.
+    /// Whether each zone fails as a whole; `true` unless given. A zone that contains all nodes
+    /// fails, too.
     pub zones: bool,
     /// Whether each region fails as a whole; `true` unless given.
     pub regions: bool,
-    /// Labels of nodes, each value of which is a failure domain: a node pool, a rack.
+    /// Node labels; the nodes of each value are a failure domain, such as a node pool or a rack.
     pub labels: Vec<String>,
-    /// Other failure domains, by their nodes.
+    /// Further failure domains, as lists of nodes.
     pub lists: Vec<DomainList>,
-    /// Of which kinds two fail at once: `node`, `zone`, `region`, `label`, `list`.
+    /// Kinds of domains to fail in pairs: `node`, `zone`, `region`, `label`, `list`.
     pub pairs: Vec<DomainKind>,
-    /// How they fail; `lost` unless given.
+    /// Faults to run; `lost` unless given.
     pub faults: Vec<Fault>,
-    /// How long each run is watched, from the fault on; an hour unless given.
+    /// Time from the fault to the end of each run; an hour unless given.
     #[cfg_attr(feature = "typescript-all", tsify(type = "Span"))]
     pub horizon: Span,
-    /// How far the scenario is played, with its steps until then, before it settles and anything
-    /// fails. Unless given, it settles as it begins, and none of its steps counts.
+    /// Time up to which the scenario and its steps are played before the cluster settles and fails.
+    /// Unless given, the initial cluster settles, and no step counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript-all", tsify(type = "Span"))]
     pub after: Option<Span>,
-    /// How long the cluster may take to come to rest before anything fails; 10 minutes unless
-    /// given.
+    /// Longest time for the cluster to come to rest before the fault; 10 minutes unless given.
     #[cfg_attr(feature = "typescript-all", tsify(type = "Span"))]
     pub settle: Span,
-    /// How many times each failure is run, each with other moments of the heartbeats; 1 unless
-    /// given.
+    /// Runs of each failure, each with different heartbeat times; 1 unless given.
     pub seeds: u32,
-    /// For how many of the worst groups of findings it is computed what would help, of each for
-    /// the worst finding; 5 unless given.
+    /// Number of finding groups, from the worst, to try remedies for, each for its worst finding; 5
+    /// unless given.
     pub remedies: usize,
-    /// Where the cluster was read.
+    /// Origin of the cluster's objects.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "typescript-all", tsify(type = "ReportSource"))]
     pub source: ReportSource,
 }
 
-/// Where the cluster of a report was read, as far as it is known. It changes no figure.
+/// Origin of the cluster of a report, as far as it is known. It changes no figure.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct ReportSource {
-    /// The name of the context of the kubeconfig.
+    /// Context of the kubeconfig.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
-    /// What the API server says of its version: `v1.37.2`.
+    /// Version that the API server reports: `v1.37.2`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// The namespace whose pods alone were read; absent if those of all were.
+    /// The only namespace whose pods were read; absent if all were.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
-    /// What could not be read, and why: `poddisruptionbudgets: forbidden`.
+    /// Objects that could not be read, with the reason: `poddisruptionbudgets: forbidden`.
     #[serde(skip_serializing_if = "is_default")]
     pub not_read: Vec<String>,
 }
@@ -198,28 +197,28 @@ impl Default for ReportOptions {
     }
 }
 
-/// Why there is no report.
+/// Reasons why there is no report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReportError {
     /// The cluster cannot be simulated.
     Scenario(ScenarioError),
-    /// An option is wrong: which, and what would be valid.
+    /// An option is invalid.
     Option {
-        /// Its name in [`ReportOptions`].
+        /// Name of the field in [`ReportOptions`].
         name: &'static str,
-        /// What is wrong, and what would be valid.
+        /// The problem, and the valid values.
         message: String,
     },
-    /// A run is not one of this plan.
+    /// A run names a failure domain that the plan does not have.
     UnknownDomain {
-        /// The number of its failure domain.
+        /// Number of the failure domain.
         domain: usize,
-        /// How many there are.
+        /// Number of failure domains in the plan.
         domains: usize,
     },
-    /// A remedy is about an object that is not there.
+    /// A remedy names an object that does not exist.
     Remedy(String),
-    /// Results are not of one and the same report.
+    /// The results belong to different reports.
     Results(String),
 }
 
@@ -238,88 +237,88 @@ impl fmt::Display for ReportError {
 
 impl core::error::Error for ReportError {}
 
-/// One run: what fails, how, and in which cluster.
+/// One run: a fault of a failure domain, in the cluster as it is or with a change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "ReportRun"))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Run {
-    /// What was changed before; absent for the cluster as it is.
+    /// The change made to the cluster; absent for the cluster as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<Remedy>,
-    /// Which moments the heartbeats come at, from 1.
+    /// Seed of the heartbeat times, from 1.
     pub seed: u32,
-    /// How it fails.
+    /// The fault.
     pub fault: Fault,
-    /// What fails: the number of a domain of the outline.
+    /// Failure domain, as its index in the outline.
     pub domain: usize,
 }
 
-/// What came of a run.
+/// Result of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "ReportRunResult"))]
 #[serde(rename_all = "camelCase")]
 pub struct RunResult {
-    /// Which run.
+    /// The run.
     #[cfg_attr(feature = "typescript-all", tsify(type = "ReportRun"))]
     pub run: Run,
-    /// When something happened last, from the fault on; absent if more was to come at the horizon.
+    /// Time of the last event, from the fault on; absent if more was due after the horizon.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_rest: Option<Millis>,
-    /// How many pods of the domain left it.
+    /// Pods that left the failure domain.
     pub evicted: usize,
-    /// How the zones and their rates changed.
+    /// Changes of the states and rates of zones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub zones: Vec<ZoneStep>,
-    /// What became of a drain; absent if the fault is none.
+    /// Result of the drain; absent for other faults.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drain: Option<DrainResult>,
-    /// The YAML of the remedy; absent for the cluster as it is.
+    /// YAML of the remedy; absent for the cluster as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub yaml: Option<String>,
-    /// Every workload that the fault reached, by name.
+    /// Every workload that the fault affected, by name.
     pub workloads: Vec<WorkloadRun>,
 }
 
-/// What a report is about, without its results: parts of one report have the same outline.
+/// Subject of a report, without results; parts of one report have equal outlines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "ReportOutline"))]
 #[serde(rename_all = "camelCase")]
 pub struct Outline {
-    /// The version of Taintlab.
+    /// Version of Taintlab.
     pub version: String,
-    /// Which cluster it is.
+    /// Identity of the cluster.
     pub cluster: ClusterIdentity,
-    /// The release of Kubernetes.
+    /// Release of Kubernetes.
     #[cfg_attr(feature = "typescript-all", tsify(type = "KubernetesRelease"))]
     pub release: crate::release::KubernetesRelease,
-    /// What was asked for.
+    /// Options of the report.
     pub options: ReportOptions,
-    /// When the fault comes, after the cluster has settled: time since the beginning.
+    /// Time of the fault, after the cluster has settled, since the beginning.
     pub fault_at: Millis,
-    /// How many nodes there are.
+    /// Number of nodes.
     pub nodes: usize,
-    /// How many pods there are.
+    /// Number of pods.
     pub pods: usize,
-    /// All workloads, and the pods that nobody owns. Static pods are a part of their nodes.
+    /// All top-level workloads, and pods without an owner. Static pods belong to their nodes.
     pub subjects: Vec<ReportSubject>,
-    /// The nodes that are not ready before anything fails.
+    /// Nodes that are not ready before the fault.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost_already: Vec<NodeName>,
-    /// The workloads that have fewer ready pods than they ask for before anything fails.
+    /// Workloads with fewer ready pods than they ask for before the fault.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub short_already: Vec<Shortfall>,
-    /// Of the nodes of one zone that fail together, how much later than the first one the last one
-    /// is tainted: the most of all domains, at the rate of a zone that is not partially disrupted.
-    /// Their order is free upstream.
+    /// Longest time from the first taint to the last among nodes of one zone that fail together,
+    /// over all domains, at the rate of a zone without disruption. Their order is unspecified
+    /// upstream.
     #[serde(default, skip_serializing_if = "is_default")]
     pub taint_spread: Millis,
-    /// What can fail.
+    /// Failure domains.
     #[cfg_attr(feature = "typescript-all", tsify(type = "FailureDomain[]"))]
     pub domains: Vec<Domain>,
 }
 
 impl Outline {
-    /// The domains that are run, each with itself and the others that have its nodes.
+    /// Domains to run, each with itself and the other domains of the same nodes.
     fn by_nodes(&self) -> BTreeMap<usize, Vec<usize>> {
         let mut all: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (index, domain) in self.domains.iter().enumerate() {
@@ -328,36 +327,36 @@ impl Outline {
         all
     }
 
-    /// Whether scores, findings and rules count a domain: see [`Domain::whole_cluster`].
+    /// Whether a domain counts for scores, findings and rules: see [`Domain::whole_cluster`].
     fn counts(&self, domain: usize) -> bool {
         self.domains.get(domain).is_some_and(|domain| !domain.whole_cluster)
     }
 
-    /// Those of which no pod was ready before anything failed, although they ask for some.
+    /// Subjects that ask for pods but had none ready before the fault.
     fn down_already(&self) -> BTreeSet<&ReportSubject> {
         let down = self.short_already.iter().filter(|it| it.ready == 0);
         down.map(|it| &it.subject).ordered_set()
     }
 }
 
-/// Which cluster a report is about.
+/// Identity of the cluster that a report is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct ClusterIdentity {
-    /// What it is called: the context, or the title of the scenario; empty if nobody says it.
+    /// Name of the cluster: the context, or the title of the scenario; empty if neither is known.
     #[serde(default, skip_serializing_if = "is_default")]
     pub name: String,
-    /// 16 hexadecimal digits that stand for the names and UIDs of the nodes and workloads of the
-    /// beginning. What is changed in steps from there on does not change it.
+    /// 16 hexadecimal digits: a hash of the names and UIDs of the initial nodes and workloads.
+    /// Changes by later steps do not change it.
     pub digest: String,
-    /// The wall-clock time of the cluster that fails; absent if its objects say none.
+    /// Wall-clock time of the cluster when it fails; absent if its objects name none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Time>,
 }
 
 impl ClusterIdentity {
-    /// The identity of the cluster that a scenario begins with, in a report with these options.
+    /// Identity of the initial cluster of a scenario, in a report with these options.
     #[must_use]
     pub fn of(scenario: &Scenario, options: &ReportOptions) -> Self {
         let (objects, about) = (&scenario.objects, &scenario.metadata);
@@ -381,43 +380,44 @@ impl ClusterIdentity {
         }
     }
 
-    /// Whether two reports are about one cluster, so that they can be compared.
+    /// Whether two reports are about one cluster and can be compared.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         (&self.name, &self.digest) == (&other.name, &other.digest)
     }
 }
 
-/// A cluster that has settled, ready to fail again and again.
+/// A settled cluster, ready to fail again and again.
 #[derive(Clone, Debug)]
 pub struct Plan {
     scenario: Scenario,
     outline: Outline,
-    /// The cluster as it is, with the first seed: what could help is looked for in it, whichever
-    /// run was made last.
+    /// The unchanged cluster with the first seed, kept for the choice of remedies whichever run was
+    /// made last.
     plain: Settled,
-    /// The cluster that was used last: runs of one seed and remedy share it.
+    /// The cluster used last: runs with the same seed and remedy share it.
     settled: Settled,
 }
 
-/// A cluster that has settled.
+/// A settled cluster.
 #[derive(Clone, Debug)]
 struct Settled {
     seed: u32,
-    /// What was changed before; a change that comes after the fault is none.
+    /// The change made before it settled; changes after the fault do not count.
     remedy: Option<Remedy>,
     simulator: Arc<Simulator>,
-    /// When the fault comes.
+    /// Time of the fault.
     at: Timestamp,
-    /// What outages of several lengths have in common: of those that tell what would help.
+    /// Shared beginning of outages of different lengths, for runs that try remedies.
     unreachable: Option<UnreachableNodes>,
 }
 
-/// The fault comes at the first multiple of this, so that seeds alone move the heartbeats.
+/// The fault comes at the first multiple of this time (in nanoseconds), so that only the seed
+/// changes its position between heartbeats.
 const FAULT_AT: u64 = 10_000_000_000;
 
-/// What a run begins with: without the later steps, expectations and bookmarks of the scenario,
-/// which are about another run, and with the heartbeats of a seed.
+/// Scenario at the start of a run: with the heartbeats of a seed, and without the later steps,
+/// expectations and bookmarks, which belong to another run.
 fn initial(scenario: &Scenario, seed: u32, after: Option<Span>) -> Scenario {
     let steps = scenario.steps.iter().filter(|step| after.is_some_and(|after| step.at <= after));
     let mut scenario = Scenario {
@@ -436,7 +436,7 @@ impl Settled {
     fn new(scenario: &Scenario, seed: u32, options: &ReportOptions) -> Result<Self, ReportError> {
         let scenario = initial(scenario, seed, options.after);
         let mut simulator = scenario.simulator().map_err(ReportError::Scenario)?;
-        // At zero the controllers look at the objects for the first time.
+        // The controllers look at the objects for the first time at time zero.
         let mut last = options.after.unwrap_or_default().timestamp();
         let mut player = Player::new(&scenario);
         loop {
@@ -446,7 +446,7 @@ impl Settled {
                     let at = simulator.now();
                     return Err(ReportError::Scenario(ScenarioError::TooMuch { at }));
                 }
-                // A step that is refused in a changed cluster changes nothing there.
+                // A step that is refused in a changed cluster has no effect there.
                 Err(_) => {}
             }
         }
@@ -461,7 +461,7 @@ impl Settled {
         }
         let periods = (last.as_nanos() / FAULT_AT).saturating_add(1);
         let at = Timestamp::from_nanos(periods.saturating_mul(FAULT_AT));
-        // Nothing is due before: it cannot fail.
+        // Nothing is due before then, so that it cannot fail.
         let _ = simulator.advance_to(at);
         simulator.drain_events();
         Ok(Self { seed, remedy: None, simulator: Arc::new(simulator), at, unreachable: None })
@@ -484,8 +484,8 @@ impl Settled {
 }
 
 impl Plan {
-    /// Settles the cluster of a scenario, whose later steps and expectations do not count, and
-    /// finds its failure domains. The control plane takes part, whatever the scenario says.
+    /// Settles the cluster of a scenario, without its later steps and its expectations, and finds
+    /// its failure domains. The control plane always takes part, whatever the scenario says.
     ///
     /// # Errors
     /// The cluster cannot be simulated, or an option is wrong.
@@ -522,24 +522,24 @@ impl Plan {
         Ok(Self { scenario, outline, plain: settled.clone(), settled })
     }
 
-    /// What the report is about.
+    /// Subject of the report.
     #[must_use]
     pub const fn outline(&self) -> &Outline {
         &self.outline
     }
 
-    /// The runs of the cluster as it is: every fault of every domain with every seed, the largest
-    /// failures first, since a zone takes as long as a thousand nodes one by one.
+    /// Runs of the unchanged cluster: every fault of every domain with every seed. The largest
+    /// failures come first, since a zone takes as long as a thousand single nodes.
     #[must_use]
     pub fn runs(&self) -> Vec<Run> {
         runs(&self.outline)
     }
 
-    /// Makes a run. Those of one seed and one remedy should come one after the other: the cluster
-    /// is settled anew for another.
+    /// Makes a run. Runs with the same seed and remedy should follow one another: for any other,
+    /// the cluster has to settle anew.
     ///
     /// # Errors
-    /// The run is not one of this plan.
+    /// The run does not belong to this plan.
     pub fn run(&mut self, run: &Run) -> Result<RunResult, ReportError> {
         let nodes = self.settle_for(run)?;
         let options = &self.outline.options;
@@ -550,8 +550,7 @@ impl Plan {
         Ok(result)
     }
 
-    /// What happens in a run, to be drawn: the lanes of the nodes that fail and of the pods of a
-    /// workload.
+    /// Lanes of the failing nodes and of the pods of one workload during a run, for drawing.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -561,10 +560,10 @@ impl Plan {
         Ok(recorder::lanes(simulator, *at, options.horizon, &nodes, run, subject))
     }
 
-    /// A run as a scenario that can be played by itself, to look at what its figures say, and when
-    /// the fault comes in it. It begins with the cluster of the run, the commands of the fault are
-    /// its last steps, and it ends at the horizon. Times of a [`WorkloadRun`] count from the fault.
-    /// Where the power is off, it shows what the control plane sees, as any simulation does.
+    /// A run as a scenario that can be played by itself to inspect its figures, and the time of the
+    /// fault in it. It starts with the cluster of the run, ends at the horizon, and its last steps
+    /// are the commands of the fault. Times of a [`WorkloadRun`] count from the fault. While the
+    /// power is off, the scenario shows the view of the control plane, as any simulation does.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -583,7 +582,7 @@ impl Plan {
         Ok((scenario, *at))
     }
 
-    /// Settles the cluster that a run needs, unless it is there; the nodes that fail.
+    /// Settles the cluster that a run needs, unless it is at hand, and returns the failing nodes.
     fn settle_for(&mut self, run: &Run) -> Result<Vec<NodeName>, ReportError> {
         let domains = self.outline.domains.len();
         let Some(domain) = self.outline.domains.get(run.domain) else {
@@ -605,25 +604,23 @@ impl Plan {
         if remedy.is_none() {
             return Ok(domain.nodes.clone());
         }
-        // A node that was added fails with its zone.
+        // An added node fails with its zone.
         let nodes = domains::nodes_in(&self.settled.simulator, &self.outline, domain);
         Ok(nodes.into_iter().collect())
     }
 
-    /// The runs that tell what would help in the worst findings among these results of
-    /// [`runs`](Self::runs), in whatever order they are. Once they are made, it lists with their
-    /// results more: what helps most is tried in other failures, too. When there is no more to be
-    /// known, it lists none.
+    /// Runs that try remedies for the worst findings among these results of [`runs`](Self::runs),
+    /// in any order. With the results of these runs it lists further ones, which try the best
+    /// remedies in other failures; when nothing is left to try, it lists none.
     ///
-    /// They are in an order in which runs of one cluster follow one another, and of those the ones
-    /// that share most.
+    /// Runs of one cluster follow one another, and among these the runs that share most work.
     #[must_use]
     pub fn remedies(&self, results: &[RunResult]) -> Vec<Run> {
         findings::remedies(&self.outline, &self.plain.simulator, results)
     }
 }
 
-/// The runs of an outline, the largest first. Domains of the same nodes share theirs.
+/// Runs of an outline, the largest first. Domains of the same nodes share runs.
 fn runs(outline: &Outline) -> Vec<Run> {
     let domains = outline.domains.iter().enumerate();
     let mut domains: Vec<(usize, &Domain)> =
@@ -640,7 +637,7 @@ fn runs(outline: &Outline) -> Vec<Run> {
     runs
 }
 
-/// More runs of one failure than these tell nothing new.
+/// Upper limit of seeds: further runs of a failure reveal nothing new.
 const MOST_SEEDS: u32 = 1_000;
 
 fn check(options: &ReportOptions) -> Result<(), ReportError> {

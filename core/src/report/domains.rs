@@ -1,4 +1,4 @@
-//! What can fail at once, and whether the rest has room for what leaves it.
+//! Failure domains, and the room that the remaining nodes have for their pods.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -19,33 +19,33 @@ use crate::release::KubernetesRelease;
 use crate::simulator::{Simulator, token_every};
 use crate::time::Span;
 
-/// The label of a node's name.
+/// Label with a node's name.
 pub(super) const HOSTNAME: &str = "kubernetes.io/hostname";
-/// The label of a node's region, and the one before 1.17.
+/// Label with a node's region, and the one used before 1.17.
 const REGION: [&str; 2] =
     ["topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"];
 
-/// What the nodes of a failure domain have in common.
+/// Kinds of failure domains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum DomainKind {
-    /// One node.
+    /// A single node.
     Node,
     /// A zone.
     Zone,
     /// A region.
     Region,
-    /// A value of a label.
+    /// Nodes with one value of a label.
     Label,
-    /// A list that was given.
+    /// A list of nodes from the options.
     List,
-    /// Two of the others.
+    /// Two other domains.
     Pair,
 }
 
 impl DomainKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 6] =
         [Self::Node, Self::Zone, Self::Region, Self::Label, Self::List, Self::Pair];
 
@@ -63,52 +63,52 @@ impl DomainKind {
     }
 }
 
-/// A failure domain that is given.
+/// A failure domain given as a list of nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DomainList {
-    /// What it is called.
+    /// Name of the domain.
     pub name: String,
     /// Its nodes.
     pub nodes: Vec<NodeName>,
 }
 
-/// Nodes that fail at once.
+/// Nodes that fail together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "FailureDomain"))]
 #[serde(rename_all = "camelCase")]
 pub struct Domain {
-    /// What they have in common.
+    /// Kind of the domain.
     pub kind: DomainKind,
-    /// The name of the node, zone, region or list; `label=value` of a label.
+    /// Name of the node, zone, region or list; `label=value` for a label.
     pub name: String,
     /// The nodes, by name.
     pub nodes: Vec<NodeName>,
-    /// The numbers of the two domains that fail together; absent unless it is a pair.
+    /// Indexes of the two domains that fail together; absent unless it is a pair.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pair: Option<[usize; 2]>,
-    /// Whether it has all nodes while others have fewer, and is no list. It fails as well, and
-    /// nothing survives that: scores, findings and rules leave it out.
+    /// Whether it contains all nodes while others have fewer, and is no list. It is run, too, but
+    /// nothing survives it: scores, findings and rules leave it out.
     #[serde(default, skip_serializing_if = "is_default")]
     pub whole_cluster: bool,
-    /// The number of an earlier domain that has the same nodes. It fails in the same way, so that
-    /// its runs are this one's, too, until a node is added to one of them.
+    /// Index of an earlier domain with the same nodes. It fails in the same way and shares that
+    /// domain's runs, until a node is added to one of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub same_nodes_as: Option<usize>,
-    /// How many pods they have.
+    /// Pods on its nodes.
     pub pods: usize,
-    /// Resource by resource, by name, whether the rest has room for what has to move.
+    /// Room on the other nodes for the pods that have to move, by resource name.
     pub headroom: Vec<Headroom>,
-    /// The resource of which what has to move takes the largest part of what is free elsewhere:
-    /// that which runs out first. Absent where nothing that has a limit has to move.
+    /// The resource that runs out first: the one whose free amount elsewhere is used the most by
+    /// the pods that have to move. Absent if none of them needs a limited resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs_out_first: Option<String>,
 }
 
 impl Domain {
-    /// Whether the other nodes together have room for what has to move. How it is spread over them
-    /// is not asked here; what comes of it, the runs tell.
+    /// Whether the other nodes together have room for the pods that have to move. Fragmentation
+    /// over nodes is not considered here; the runs show it.
     #[must_use]
     pub fn fits(&self) -> bool {
         self.headroom.iter().all(|it| it.free.is_none_or(|free| it.needed <= free))
@@ -121,31 +121,31 @@ impl core::fmt::Display for Domain {
     }
 }
 
-/// How much of a resource has to move, and how much is free elsewhere.
+/// Amount of a resource that has to move, and the amount free elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Headroom {
     /// `cpu` in thousandths, `pods`, and anything else in whole units.
     pub resource: String,
-    /// What the pods request that their controllers make again elsewhere.
+    /// Requests of the pods that controllers recreate elsewhere.
     pub needed: i64,
-    /// What is free on the other nodes that take pods; absent if one of them has no limit.
+    /// Amount free on the other schedulable nodes; absent if one of them has no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub free: Option<i64>,
 }
 
-/// What a node has and what of it is asked for.
+/// Free amounts of a node, and the requests that have to move when it fails.
 #[derive(Default)]
 struct Room {
-    /// `None`: it takes no pods.
+    /// `None` if it takes no pods.
     free: Option<Amounts>,
-    /// What has to move when it fails.
+    /// Amounts that have to move when it fails.
     needed: Amounts,
     pods: usize,
 }
 
-/// A failure domain: what it is called, its nodes, and of which two it consists.
+/// A failure domain: its name, its nodes, and the indexes of the two domains of a pair.
 struct Found {
     kind: DomainKind,
     name: String,
@@ -203,7 +203,7 @@ pub(super) fn domains(
     Ok(domains)
 }
 
-/// How much later than the first the last node of a zone is tainted of those that fail together. A
+/// Longest time from the first taint to the last among nodes of one zone that fail together. A
 /// failure of all nodes taints none.
 pub(super) fn taint_spread(simulator: &Simulator, domains: &[Domain]) -> Millis {
     let cluster = simulator.cluster();
@@ -221,7 +221,7 @@ pub(super) fn taint_spread(simulator: &Simulator, domains: &[Domain]) -> Millis 
     Millis::from(Span(every.saturating_mul(others)))
 }
 
-/// The domain of a kind that a node is in, by its name; of labels, the one of this label.
+/// Name of a node's domain of this kind; for labels, of this label.
 fn domain_of(kind: DomainKind, label: &str, node: &Node) -> Option<String> {
     let labels = &node.metadata.labels;
     match kind {
@@ -233,7 +233,7 @@ fn domain_of(kind: DomainKind, label: &str, node: &Node) -> Option<String> {
     }
 }
 
-/// The domains of a kind with their nodes; nodes that are in none are left out.
+/// Domains of a kind with their nodes; nodes without one are left out.
 fn grouped(
     simulator: &Simulator,
     kind: DomainKind,
@@ -248,7 +248,7 @@ fn grouped(
     groups.into_iter().map(move |(name, nodes)| Found { kind, name, nodes, pair: None })
 }
 
-/// The nodes that a domain of the outline has in a changed cluster: with a node that was added.
+/// Nodes of a domain in a changed cluster, with an added node.
 pub(super) fn nodes_in(
     simulator: &Simulator,
     outline: &Outline,
@@ -270,8 +270,8 @@ pub(super) fn nodes_in(
     }
 }
 
-/// Whether a node that is added like another one is in a domain, too: it has its labels, but for
-/// that of its name.
+/// Whether a copy of a node joins a domain: the copy has the labels of the node, except its
+/// hostname.
 pub(super) fn takes_in(outline: &Outline, domain: &Domain, like: &NodeName) -> bool {
     let label = || domain.name.split('=').next();
     match domain.kind {
@@ -286,7 +286,7 @@ pub(super) fn takes_in(outline: &Outline, domain: &Domain, like: &NodeName) -> b
     }
 }
 
-/// Pairs grow with the square: more would take days.
+/// Upper limit: pairs grow with the square, and more would take days.
 const MOST_PAIRS: usize = 100_000;
 
 fn pairs(single: &[Found], options: &ReportOptions) -> Result<Vec<Found>, ReportError> {
@@ -330,7 +330,7 @@ fn rooms(simulator: &Simulator) -> BTreeMap<&NodeName, Room> {
     each.ordered_map()
 }
 
-/// What a node that takes pods has.
+/// Free amounts of a node that takes pods.
 fn free_of(node: &Node) -> Option<Amounts> {
     let keeps_off =
         |effect: &TaintEffect| matches!(effect, TaintEffect::NoSchedule | TaintEffect::NoExecute);
@@ -357,7 +357,8 @@ impl Room {
     }
 }
 
-/// What is free on nodes together, and how many of them say so.
+/// Free amounts of several nodes, each with the number of nodes that limit it, and the number of
+/// nodes.
 fn total<'a>(rooms: impl Iterator<Item = &'a Room>) -> (BTreeMap<String, (i64, usize)>, usize) {
     let mut total: BTreeMap<String, (i64, usize)> = BTreeMap::new();
     let mut nodes = 0;
@@ -392,7 +393,7 @@ fn domain(
         Headroom { free: limited.then_some(sum.saturating_sub(less)), resource, needed }
     });
     let headroom: Vec<Headroom> = headroom.collect();
-    // What part of the free is needed, as a fraction that is compared without dividing.
+    // Needed share of the free amount, as a fraction compared without division.
     let limits =
         headroom.iter().filter_map(|it| Some((it, it.free?))).filter(|(it, _)| it.needed > 0);
     let first = limits.reduce(|best, other| {

@@ -1,4 +1,4 @@
-//! How a failure domain fails.
+//! Faults: how a failure domain fails.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -12,7 +12,7 @@ use crate::policy::drain::DrainOptions;
 use crate::policy::validation::validate_node_taints;
 use crate::time::{Span, Timestamp};
 
-/// How all nodes of a failure domain fail at once.
+/// A fault that hits all nodes of a failure domain at the same time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(
@@ -22,25 +22,26 @@ use crate::time::{Span, Timestamp};
     deny_unknown_fields
 )]
 pub enum Fault {
-    /// The kubelets are unreachable and never come back. Whether the containers run on is not
-    /// known.
+    /// The kubelets are unreachable and never come back. Whether the containers keep running is
+    /// unknown.
     Lost,
-    /// The nodes are off, their pods are down at once, and start again when the nodes are back.
+    /// The nodes lose power: their pods are down immediately, and start again when the nodes are
+    /// back.
     PowerOff {
-        /// After how long.
+        /// Time without power.
         #[cfg_attr(feature = "typescript-all", tsify(type = "Span"))]
         back_after: Span,
     },
-    /// The nodes are cut off the API server and stay so. Their containers run on.
+    /// The nodes lose the network to the API server for good. Their containers keep running.
     NetworkCut,
     /// `kubectl drain --ignore-daemonsets --delete-emptydir-data --force`, one node after the
     /// other.
     Drained,
-    /// The nodes are shut down and stay off. Their kubelets end the pods first, as their
-    /// configuration says, or within 30 seconds, of which the last 10 are for critical pods, if it
-    /// says nothing. To 1.20 kubelets do not, and the pods end with the nodes.
+    /// The nodes are shut down and stay off. Their kubelets end the pods first, as configured, or
+    /// by default within 30 seconds, the last 10 of them for critical pods. Up to 1.20 kubelets do
+    /// not, and the pods end with the nodes.
     ShutDown,
-    /// Somebody puts a taint on the nodes.
+    /// Somebody taints the nodes.
     Tainted {
         /// The taint.
         taint: Taint,
@@ -62,7 +63,7 @@ impl fmt::Display for Fault {
 }
 
 impl Fault {
-    /// What is done, at the beginning of a sentence: `losing`.
+    /// Verb at the start of a sentence: `losing`.
     pub(super) const fn act(&self) -> &'static str {
         match self {
             Self::Lost => "losing",
@@ -74,7 +75,7 @@ impl Fault {
         }
     }
 
-    /// Whether it can be.
+    /// Rejects invalid values.
     pub(super) fn check(&self) -> Result<(), String> {
         match self {
             Self::PowerOff { back_after } if back_after.0.is_zero() => {
@@ -92,7 +93,8 @@ impl Fault {
         }
     }
 
-    /// Until when the pods of the nodes are down whatever the control plane sees, if they are.
+    /// Time until which the pods of the nodes are down, whatever the control plane sees; `None`
+    /// unless the power is off.
     pub(super) fn down_until(&self, at: Timestamp) -> Option<Timestamp> {
         match self {
             Self::PowerOff { back_after } => Some(at.saturating_add(back_after.0)),
@@ -104,7 +106,7 @@ impl Fault {
         }
     }
 
-    /// What is done to the nodes, and when.
+    /// Commands that the fault gives, with their times.
     pub(super) fn commands(&self, nodes: &[NodeName], at: Timestamp) -> Vec<(Timestamp, Command)> {
         let each = |at: Timestamp, make: &dyn Fn(NodeName) -> Command| -> Vec<_> {
             nodes.iter().map(|node| (at, make(node.clone()))).collect()

@@ -1,5 +1,5 @@
-//! What the results of all runs come to: figures for each failure and workload, scores, what hurts
-//! most, and what would help.
+//! Evaluation of all runs: figures for each failure and workload, scores, the worst findings, and
+//! the remedies that help.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -24,17 +24,17 @@ use crate::policy::matching::tolerates;
 use crate::simulator::Simulator;
 use crate::time::Span;
 
-/// The tolerationSeconds that are tried.
+/// Values of `tolerationSeconds` to try.
 const TOLERATION_SECONDS: [u32; 4] = [0, 30, 60, 300];
-/// How long the outages are, in seconds, in which evictions may turn out to be for nothing.
+/// Lengths in seconds of the outages in which evictions may turn out to be needless.
 const OUTAGES: [u64; 5] = [30, 60, 120, 300, 600];
-/// When the out-of-service taint is put on.
+/// Time from the fault to the out-of-service taint.
 const OUT_OF_SERVICE_AFTER: Duration = Duration::from_secs(60);
-/// Of a finding, so many of the changes that help most are tried in other failures, too.
+/// Number of the best remedies of a finding that are tried in other failures, too.
 const MOST_JUDGED: usize = 2;
-/// In so many of the others: those that harm the workload most.
+/// Number of other failures that they are tried in: those that harm the workload most.
 const MOST_OTHERS: usize = 4;
-/// So many workloads that a change makes worse are named.
+/// Workloads listed at most that a change makes worse.
 const MOST_WORSE: usize = 5;
 const ZONE: &str = "topology.kubernetes.io/zone";
 
@@ -43,46 +43,47 @@ const ZONE: &str = "topology.kubernetes.io/zone";
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "ResilienceReport"))]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
-    /// Its first line: which cluster, when, which release, and how large it is.
+    /// First line: the cluster, the time, the release, and the size.
     pub heading: String,
-    /// What a reader has to know of the figures, in sentences: what was lost before, what was not
-    /// read, what they mean.
+    /// Notes on the figures, in sentences: nodes lost before the fault, objects that were not read,
+    /// and the meaning of the terms.
     pub notes: Vec<String>,
-    /// Why there is no score, in sentences; empty if all runs were made and there is something to
-    /// lose.
+    /// Reasons why there is no score, in sentences; empty if all runs were made and there is
+    /// something to lose.
     pub missing: Vec<String>,
-    /// What survives what, in a sentence or two; absent if something is missing.
+    /// Survival in a sentence or two; absent if something is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<String>,
-    /// What it is about.
+    /// Subject of the report.
     #[cfg_attr(feature = "typescript-all", tsify(type = "ReportOutline"))]
     pub outline: Outline,
-    /// How many runs of the cluster as it is were made.
+    /// Runs made of the cluster as it is.
     pub runs_made: usize,
-    /// How many there are; more than were made if the report was broken off.
+    /// Runs planned of the cluster as it is; more than were made if the report was broken off.
     pub runs_planned: usize,
-    /// How well the cluster as a whole does; absent if something is missing.
+    /// Score of the cluster as a whole; absent if something is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<Score>,
-    /// How well each workload does, the worst first.
+    /// Score of each workload, the worst first.
     pub workloads: Vec<WorkloadScore>,
-    /// What each failure does to all workloads together, the worst first, those of all nodes last.
-    /// Domains of the same nodes each have an entry.
+    /// Effect of each failure on all workloads together, the worst first, failures of all nodes
+    /// last. Domains of the same nodes each have an entry.
     #[cfg_attr(feature = "typescript-all", tsify(type = "FailureTotal[]"))]
     pub failures: Vec<FailureTotal>,
-    /// What hurts, the worst first.
+    /// Findings, the worst first.
     #[cfg_attr(feature = "typescript-all", tsify(type = "ReportFinding[]"))]
     pub findings: Vec<Finding>,
-    /// The findings by their cause, the worst first.
+    /// Findings grouped by cause, the worst first.
     #[cfg_attr(feature = "typescript-all", tsify(type = "FindingGroup[]"))]
     pub groups: Vec<FindingGroup>,
-    /// Each failure and workload that it reached: in the order of domains, faults and names.
+    /// Figures for each failure and each workload that it affected, in the order of domains, faults
+    /// and names.
     #[cfg_attr(feature = "typescript-all", tsify(type = "ReportCell[]"))]
     pub cells: Vec<Cell>,
-    /// The failures in the order in which they are read: zones first, nodes last, and nodes that
-    /// hurt in the same way in one row.
+    /// Failures in reading order: zones first, nodes last, and nodes with a similar effect in one
+    /// row.
     pub rows: Vec<FailureRow>,
-    /// The runs themselves, without the figures of workloads.
+    /// Summaries of the runs.
     #[cfg_attr(feature = "typescript-all", tsify(type = "ReportRunSummary[]"))]
     pub runs: Vec<RunSummary>,
 }
@@ -94,66 +95,65 @@ pub struct Report {
 pub struct Score {
     /// The score.
     pub score: u32,
-    /// How it is worked out.
+    /// Its calculation.
     pub arithmetic: String,
 }
 
-/// How well a workload does.
+/// Score of a workload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct WorkloadScore {
-    /// Which one.
+    /// The workload or pod.
     pub subject: ReportSubject,
-    /// How well it does in its worst failure; absent if it was not ready before, or no failure was
-    /// run.
+    /// Score in its worst failure; absent if it was not ready before, or no failure was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<u32>,
-    /// How that is worked out, or why there is none.
+    /// Calculation of the score, or the reason why there is none.
     pub arithmetic: String,
-    /// The domain of that failure; absent if no failure harms it.
+    /// Failure domain of the worst failure; absent if no failure harms it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain: Option<usize>,
-    /// How that fails.
+    /// Fault of the worst failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
-    /// That failure as columns of a table: what fails, the fewest ready, the time below, the time
-    /// at zero, when it was whole again.
+    /// Worst failure as columns of a table: its name, the fewest ready pods, the time below the
+    /// wanted number, the time at zero, and the time of recovery.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worst: Option<[String; 5]>,
-    /// The place of that failure's figures in the cells of the report.
+    /// Index of its figures in the report's cells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell: Option<usize>,
 }
 
-/// What a failure does to a workload, over all seeds.
+/// Effect of a failure on a workload, over all seeds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "ReportCell"))]
 #[serde(rename_all = "camelCase")]
 pub struct Cell {
-    /// What fails: the number of a domain of the outline.
+    /// Failure domain, as its index in the outline.
     pub domain: usize,
-    /// How.
+    /// The fault.
     pub fault: Fault,
-    /// The seed whose moment is the worst: that of the figures.
+    /// Seed of the worst run, whose figures are given.
     pub seed: u32,
-    /// The harm at that moment: the time for which all of it would have been missing, and the time
-    /// for which all of it was.
+    /// Harm in that run: the missing time of its pods divided by their wanted number, plus the time
+    /// with none ready.
     pub harm: Millis,
-    /// The figures at that moment.
+    /// Figures of that run.
     #[serde(flatten)]
     #[cfg_attr(feature = "typescript-all", tsify(type = "WorkloadRun"))]
     pub worst: WorkloadRun,
-    /// The time with fewer than wanted.
+    /// Time with fewer ready pods than wanted.
     pub below_spread: Spread,
-    /// The time with none.
+    /// Time without any ready pod.
     pub at_zero_spread: Spread,
-    /// The longest time on end with fewer than wanted.
+    /// Longest uninterrupted time with fewer ready pods than wanted.
     pub longest_gap_spread: Spread,
-    /// When it was whole again, where it was.
+    /// Time of recovery, over the seeds with which it recovered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole_again_spread: Option<Spread>,
-    /// With how many seeds it never recovered.
+    /// Seeds with which it never recovered.
     pub never_whole_again: usize,
 }
 
@@ -183,118 +183,118 @@ impl Spread {
     }
 }
 
-/// A run, without the figures of workloads.
+/// Summary of a run, without the figures of workloads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "ReportRunSummary"))]
 #[serde(rename_all = "camelCase")]
 pub struct RunSummary {
-    /// What failed.
+    /// Failure domain, as its index in the outline.
     pub domain: usize,
-    /// How.
+    /// The fault.
     pub fault: Fault,
-    /// The moments of the heartbeats.
+    /// Seed of the heartbeat times.
     pub seed: u32,
-    /// When something happened last; absent if more was to come.
+    /// Time of the last event; absent if more was due.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_rest: Option<Millis>,
-    /// How many pods were evicted.
+    /// Pods evicted.
     pub evicted: usize,
-    /// How the zones changed.
+    /// Changes of the states and rates of zones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub zones: Vec<ZoneStep>,
-    /// What became of a drain.
+    /// Result of the drain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drain: Option<DrainResult>,
 }
 
-/// Something that hurts.
+/// A harmful effect of a failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "ReportFinding"))]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
-    /// Whom; absent for a drain that does not end.
+    /// The workload or pod harmed; absent for a drain that does not end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<ReportSubject>,
-    /// The run in which it hurts most.
+    /// The run with the most harm.
     #[cfg_attr(feature = "typescript-all", tsify(type = "ReportRun"))]
     pub run: Run,
-    /// How much, as the cell of the run says.
+    /// Harm, as in the cell of the run.
     pub harm: Millis,
-    /// The moment at which it is worst, from the fault on.
+    /// Time of the worst moment, from the fault on.
     pub at: Millis,
-    /// What happens, in a sentence.
+    /// Event, in a sentence.
     pub what: String,
-    /// Why.
+    /// Cause.
     pub why: String,
-    /// The same without names and numbers: findings of one cause are one group.
+    /// Cause without names and numbers: findings that share it form one group.
     pub cause: String,
-    /// The changes that were tried, the best first; empty if none was.
+    /// Changes tried, the best first; empty if none was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "typescript-all", tsify(type = "RemedyEffect[]"))]
     pub effects: Vec<Effect>,
-    /// The changes that do not help, in a line; absent if all do.
+    /// Changes that do not help, in one line; absent if all do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_help: Option<String>,
-    /// How often it would be for nothing to evict sooner or later.
+    /// Needless evictions with shorter and longer tolerations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub false_alarms: Vec<FalseAlarm>,
 }
 
-/// What a change does to a finding, found by running it again.
+/// Effect of a change on a finding, found by running it again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "RemedyEffect"))]
 #[serde(rename_all = "camelCase")]
 pub struct Effect {
     /// The change.
     pub remedy: Remedy,
-    /// The same in words.
+    /// The change in words.
     pub what: String,
-    /// The YAML that makes it, or the command.
+    /// YAML of the change, or a command that makes it.
     pub yaml: String,
-    /// Whether it makes the failure less bad.
+    /// Whether it reduces the harm of the failure.
     pub helps: bool,
-    /// The harm with it.
+    /// Harm with the change.
     pub harm: Millis,
-    /// The figures with it; absent if the failure does not reach the workload any more.
+    /// Figures with the change; absent if the failure no longer affects the workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figures: Option<WorkloadRun>,
-    /// What becomes of the drain with it.
+    /// Result of the drain with the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drain: Option<DrainResult>,
-    /// What it does to all workloads, in this failure and in others that reach this workload.
+    /// Effect on all workloads, in this failure and in others that affect this workload.
     #[cfg_attr(feature = "typescript-all", tsify(type = "RemedyOverAll"))]
     pub over_all: OverAll,
-    /// What it does, in a sentence; empty if it does not help.
+    /// Effect in a sentence; empty if it does not help.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
 }
 
-/// What a change does to all workloads, over the failures in which it was tried.
+/// Effect of a change on all workloads, over the failures in which it was tried.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "RemedyOverAll"))]
 #[serde(rename_all = "camelCase")]
 pub struct OverAll {
-    /// In how many failures it was tried: in that of the finding, and for the changes that help
-    /// most in the others that harm the workload most.
+    /// Failures in which it was tried: that of the finding, and for the best changes also the
+    /// others that harm the workload most.
     pub tried: usize,
-    /// How many failures reach the workload, that of the finding included: where these are more
-    /// than were tried, of the rest nothing is known. Domains of the same nodes are one failure,
-    /// unless the change tells them apart: a node that is added fails with its zone.
+    /// Failures that affect the workload, that of the finding included; if more than were tried,
+    /// the effect on the rest is unknown. Domains of the same nodes are one failure, unless the
+    /// change tells them apart: an added node fails with its zone.
     pub failures: usize,
-    /// The harm without it to all workloads, added up over the failures in which it was tried.
+    /// Harm to all workloads without the change, summed over the failures in which it was tried.
     pub before: Millis,
-    /// The same with it.
+    /// Harm to all workloads with the change, summed over the same failures.
     pub after: Millis,
-    /// How many workloads it makes worse, each counted once for each failure.
+    /// Workloads made worse, counted once for each failure.
     pub made_worse: usize,
-    /// The first of them, the worst first.
+    /// Workloads that it makes worse most, the worst first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "typescript-all", tsify(type = "MadeWorse[]"))]
     pub worse: Vec<MadeWorse>,
 }
 
 impl OverAll {
-    /// Takes in a failure, without the change and with it.
+    /// Adds a failure, without the change and with it.
     fn add(&mut self, before: &Harms<'_>, (changed, after): (&&Run, &Harms<'_>)) {
         let sum =
             |harms: &Harms<'_>| harms.values().fold(0_u64, |sum, harm| sum.saturating_add(harm.0));
@@ -321,53 +321,52 @@ impl OverAll {
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct MadeWorse {
-    /// What fails: the number of a domain of the outline.
+    /// Failure domain, as its index in the outline.
     pub domain: usize,
-    /// How.
+    /// The fault.
     pub fault: Fault,
-    /// Which workload.
+    /// The workload.
     pub subject: ReportSubject,
-    /// The harm without the change.
+    /// Harm without the change.
     pub before: Millis,
-    /// The harm with it.
+    /// Harm with the change.
     pub after: Millis,
 }
 
-/// What comes of an outage that ends by itself.
+/// Evictions in an outage that ends by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct FalseAlarm {
-    /// The tolerationSeconds; absent for the workload as it is.
+    /// Tried `tolerationSeconds`; absent for the workload as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<u32>,
-    /// How long the nodes are off.
+    /// Time for which the nodes are off.
     #[cfg_attr(feature = "typescript-all", tsify(type = "Span"))]
     pub outage: Span,
-    /// How many pods of the workload were evicted, although the nodes came back.
+    /// Pods of the workload that were evicted although the nodes came back.
     pub evicted: usize,
-    /// The longest time with fewer pods than wanted.
+    /// Longest uninterrupted time with fewer ready pods than wanted.
     pub longest_gap: Millis,
 }
 
-/// The harm of a failure: see [`Cell::harm`].
+/// Harm of a failure: see [`Cell::harm`].
 fn harm(figures: &WorkloadRun) -> Millis {
     let wanted = u64::try_from(figures.wanted).unwrap_or(0).max(1);
     Millis((figures.replica_time_lost.0 / wanted).saturating_add(figures.at_zero.0))
 }
 
-/// The harm of a run to each workload that it reaches.
+/// Harm of a run to each workload that it affects.
 type Harms<'a> = BTreeMap<&'a ReportSubject, Millis>;
 
 fn harms(result: &RunResult) -> Harms<'_> {
     result.workloads.iter().map(|figures| (&figures.subject, harm(figures))).ordered_map()
 }
 
-/// Puts results together, in whatever order they come. Runs that were not made are missing, and
-/// said to be.
+/// Combines results, in any order, into a report, which names the number of missing runs.
 ///
 /// # Errors
-/// A result is not of a run of this outline, or two results of one run differ.
+/// A result names an unknown failure domain, or two results of one run differ.
 pub fn report(outline: &Outline, results: &[RunResult]) -> Result<Report, ReportError> {
     let mut by_run: BTreeMap<&Run, &RunResult> = BTreeMap::new();
     for result in results {
@@ -426,7 +425,7 @@ pub fn report(outline: &Outline, results: &[RunResult]) -> Result<Report, Report
 struct Known<'a> {
     outline: &'a Outline,
     by_run: &'a BTreeMap<&'a Run, &'a RunResult>,
-    /// By run as well: each is asked for again with every finding.
+    /// Harm by run, kept because every finding needs it again.
     harms: BTreeMap<&'a Run, Harms<'a>>,
     /// The runs of the cluster as it is.
     planned: BTreeSet<&'a Run>,
@@ -444,14 +443,14 @@ impl<'a> Known<'a> {
         Self { outline, by_run, harms, planned, by_nodes: outline.by_nodes() }
     }
 
-    /// The results of the cluster as it is.
+    /// Results of the cluster as it is.
     fn plain(&self) -> impl Iterator<Item = &'a RunResult> {
         self.by_run.values().copied().filter(|result| self.planned.contains(&result.run))
     }
 
-    /// The runs of a changed cluster for a run of the cluster as it is, which is that of all
-    /// domains of the same nodes. With one more node these are no longer the same: it fails with
-    /// its zone, and not with another node.
+    /// Runs of a changed cluster that correspond to a run of the unchanged one, which stands for
+    /// all domains of the same nodes. One more node makes these differ: it fails with its zone, and
+    /// not with another node.
     fn with_change(&self, run: &Run, remedy: &Remedy) -> Vec<Run> {
         let of = |domain: usize| Run { remedy: Some(remedy.clone()), domain, ..run.clone() };
         let Remedy::OneMoreNode { like } = remedy else { return Vec::from([of(run.domain)]) };
@@ -477,7 +476,7 @@ fn summary(result: &RunResult) -> RunSummary {
     }
 }
 
-/// What happened to a workload, by seed.
+/// Figures of a workload, by seed.
 type SeededRuns<'a> = Vec<(u32, &'a WorkloadRun)>;
 
 fn cells<'a>(outline: &Outline, results: impl Iterator<Item = &'a RunResult>) -> Vec<Cell> {
@@ -504,7 +503,7 @@ fn cells<'a>(outline: &Outline, results: impl Iterator<Item = &'a RunResult>) ->
             runs.iter().max_by_key(|(seed, figures)| (harm(figures), Reverse(*seed)))?;
         let spread = |time: &dyn Fn(&WorkloadRun) -> Millis| {
             let mut times: Vec<Millis> = runs.iter().map(|(_, figures)| time(figures)).collect();
-            // It was not reached with the other seeds.
+            // With the other seeds the workload was not affected.
             times.resize(made.max(times.len()), Millis(0));
             Spread::of(times).unwrap_or_default()
         };
@@ -583,16 +582,16 @@ fn scores(outline: &Outline, cells: &[Cell], any: bool) -> Vec<WorkloadScore> {
         }
     };
     let mut scores: Vec<WorkloadScore> = outline.subjects.iter().map(score).collect();
-    // The worst first; of equals the one that loses more.
+    // The worst first; among equal scores the greater harm.
     scores.order_by_cached_key(|it| {
         let harm = worst.get(&it.subject).map_or(Millis(0), |(_, cell)| cell.harm);
-        // What has no score was not run, or was down before: nobody has to look at it first.
+        // Without a score it was not run, or was down before: it goes last.
         (it.score.unwrap_or(u32::MAX), Reverse(harm), it.subject.clone())
     });
     scores
 }
 
-/// The mean of the scores of the workloads, rounded down: 100 is for clusters that no failure harms.
+/// Mean score of the workloads, rounded down: 100 is only for clusters that no failure harms.
 fn overall(scores: &[WorkloadScore]) -> Option<Score> {
     let scores = || scores.iter().filter_map(|it| it.score);
     let sum: u32 = scores().sum();
@@ -610,7 +609,7 @@ fn overall(scores: &[WorkloadScore]) -> Option<Score> {
     Some(Score { score, arithmetic })
 }
 
-/// The worst failure of each workload, and drains that do not end.
+/// Worst failure of each workload, and drains that do not end.
 fn found<'a>(
     outline: &Outline,
     cells: &[Cell],
@@ -631,7 +630,7 @@ fn found<'a>(
             continue;
         };
         let finding = Finding::of_drain(outline, result, drain);
-        // One for each reason: a budget blocks the drain of many nodes.
+        // One for each reason, since a budget can block the drains of many nodes.
         drains.entry(finding.why.clone()).or_insert(finding);
     }
     findings.extend(drains.into_values());
@@ -662,7 +661,7 @@ impl Finding {
         if figures.at_zero.0 > 0 && figures.wanted > 1 {
             what += &format!(", {} with none", figures.at_zero);
         }
-        // What happens, with its number and without.
+        // Each reason, with its numbers and without.
         let mut why: Vec<(String, String)> = Vec::new();
         let counted = |number: usize, what: &str| {
             (format!("{} {what}", count(number, "pod")), format!("pods {what}"))
@@ -744,7 +743,7 @@ impl Finding {
         }
     }
 
-    /// Takes in what the runs of remedies say.
+    /// Adds the results of the runs with remedies.
     fn help(&mut self, known: &Known<'_>) {
         let figures_of = |result: &RunResult| {
             let mut all = result.workloads.iter();
@@ -805,7 +804,7 @@ impl Finding {
                 });
             }
         }
-        // What helps all together most, of equals this workload.
+        // Greatest reduction for all workloads first, then least harm to this one.
         effects.order_by_key(|effect| {
             let OverAll { before, after, .. } = &effect.over_all;
             (!effect.helps, i128::from(after.0) - i128::from(before.0), effect.harm)
@@ -825,7 +824,7 @@ impl Finding {
         (self.effects, self.false_alarms) = (effects, false_alarms);
     }
 
-    /// The runs of what could help.
+    /// Runs that try remedies.
     fn could_help(
         &self,
         outline: &Outline,
@@ -862,18 +861,18 @@ impl Finding {
         runs
     }
 
-    /// Whether a run without any change reaches the one whom this is about.
+    /// Whether an unchanged run affects the subject of this finding.
     fn reaches(&self, result: &RunResult) -> bool {
         match &self.subject {
             Some(subject) => result.workloads.iter().any(|it| it.subject == *subject),
-            // One budget holds up many drains, in the same words.
+            // One budget blocks many drains, with the same message.
             None => result.drain.as_ref().is_some_and(|drain| {
                 drain.ended.is_none() && drain.error.as_deref() == Some(self.why.as_str())
             }),
         }
     }
 
-    /// What a change does in all failures in which it was tried and that reach this workload.
+    /// Effect of a change in all failures in which it was tried and that affect this workload.
     fn over_all(&self, remedy: &Remedy, known: &Known<'_>) -> OverAll {
         let mut all = OverAll::default();
         for plain in known.plain().filter(|plain| self.is_judged_by(plain)) {
@@ -892,13 +891,13 @@ impl Finding {
         all
     }
 
-    /// Whether a change is judged by a run without it, too: it is that of this finding, or another
-    /// one that reaches the workload.
+    /// Whether a change is also judged by an unchanged run: that of this finding, or another one
+    /// that affects the workload.
     fn is_judged_by(&self, plain: &RunResult) -> bool {
         plain.run.seed == self.run.seed && (plain.run == self.run || self.reaches(plain))
     }
 
-    /// The runs of a change in other failures, that which harms the workload most without it first.
+    /// Runs of a change in other failures, those with the most harm to the workload first.
     fn others(&self, remedy: &Remedy, known: &Known<'_>) -> impl Iterator<Item = Run> {
         let mut others = Vec::new();
         for plain in known.plain().filter(|plain| self.is_judged_by(plain)) {
@@ -914,13 +913,13 @@ impl Finding {
         others.into_iter().take(MOST_OTHERS).map(|(_, run)| run)
     }
 
-    /// Whether it depends on tolerations when pods leave.
+    /// Whether tolerations decide when its pods leave.
     fn tries_tolerations(&self) -> bool {
         matches!(self.run.fault, Fault::Lost | Fault::PowerOff { .. } | Fault::NetworkCut)
             && self.makes_pods_anew().is_some()
     }
 
-    /// The workload whose pods go elsewhere.
+    /// The workload whose pods are recreated elsewhere.
     fn makes_pods_anew(&self) -> Option<&WorkloadKey> {
         match self.subject.as_ref()? {
             ReportSubject::Workload(key) if key.kind != WorkloadKind::DaemonSet => Some(key),
@@ -929,9 +928,9 @@ impl Finding {
     }
 }
 
-/// The runs that tell what would help in the worst findings: first what could help, and once that
-/// is known, what helps in other failures. Runs of one cluster and one domain follow one another,
-/// the shorter outages first.
+/// Runs that try remedies for the worst findings, and once these are done, runs of the best
+/// remedies in other failures. Runs of one cluster and one domain follow one another, the shorter
+/// outages first.
 pub(super) fn remedies(
     outline: &Outline,
     simulator: &Simulator,
@@ -983,7 +982,7 @@ pub(super) fn remedies(
     runs
 }
 
-/// What could help a workload.
+/// Remedies to try for a workload.
 fn help(
     outline: &Outline,
     simulator: &Simulator,
@@ -1033,7 +1032,7 @@ fn help(
     remedies
 }
 
-/// Whether all pods of a workload stay exactly so long on a node that is unreachable or not ready.
+/// Whether all pods of a workload stay exactly this time on an unreachable or not ready node.
 fn has_toleration_seconds(simulator: &Simulator, workload: &WorkloadKey, seconds: u32) -> bool {
     let cluster = simulator.cluster();
     let pods = cluster.pods_of_workload(workload);
@@ -1047,8 +1046,8 @@ fn has_toleration_seconds(simulator: &Simulator, workload: &WorkloadKey, seconds
     pods.peek().is_some() && pods.all(|pod| keys.iter().all(|key| has(pod, key)))
 }
 
-/// A node that takes pods, outside the failure domain if there is one: the one with the most, which
-/// are of the kind that there is too little room for.
+/// The schedulable node with the most pods, outside the failure domain if possible: another one
+/// like it offers the kind of room that is missing.
 fn typical_node(simulator: &Simulator, failed: &[NodeName]) -> Option<NodeName> {
     let keeps_off =
         |effect: &TaintEffect| matches!(effect, TaintEffect::NoSchedule | TaintEffect::NoExecute);
@@ -1062,7 +1061,7 @@ fn typical_node(simulator: &Simulator, failed: &[NodeName]) -> Option<NodeName> 
     most.map(|(name, _)| name.clone())
 }
 
-/// The budgets that let none of the pods go that a drain waits for.
+/// Budgets that let none of the pods go that a drain waits for.
 fn budgets(outline: &Outline, simulator: &Simulator, finding: &Finding) -> Vec<Remedy> {
     let Some(domain) = outline.domains.get(finding.run.domain) else { return Vec::new() };
     let cluster = simulator.cluster();

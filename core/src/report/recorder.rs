@@ -1,5 +1,5 @@
-//! One run: a fork of the settled cluster fails, and what is read off it. Only what an event names
-//! is looked at, so that what a fault does not reach takes no time here.
+//! One run: a fork of the settled cluster fails and is measured. Only objects named by events are
+//! examined, so that unaffected objects cost no time.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::string::String;
@@ -22,56 +22,57 @@ use crate::scenario::Step;
 use crate::simulator::{Simulator, why_unschedulable};
 use crate::time::{Span, Timestamp};
 
-/// How one workload fared in one run. Times count from the fault on.
+/// Outcome for one workload in one run. Times count from the fault on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct WorkloadRun {
-    /// Which one.
+    /// The workload or pod.
     pub subject: ReportSubject,
-    /// How many ready pods it wants: as many as it asks for, but no more than were ready before the
-    /// fault. A DaemonSet wants none on the nodes that failed.
+    /// Ready pods wanted: the desired number, but no more than were ready before the fault. A
+    /// DaemonSet wants none on the failed nodes.
     pub wanted: i64,
-    /// How many of its pods were evicted from the nodes that failed: deleted, or ended there.
+    /// Pods evicted from the failed nodes: deleted, or ended there.
     pub evicted: usize,
-    /// How many new ones are ready at the end.
+    /// New pods that are ready at the end.
     pub moved: usize,
-    /// How many had to make room for others.
+    /// Pods preempted by others.
     pub preempted: usize,
-    /// How many pods have no node at the end, by the scheduler's reason.
+    /// Pods without a node at the end, by the scheduler's reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pending: Vec<PendingReason>,
-    /// How many are still terminating at the end: their kubelet does not confirm it.
+    /// Pods still terminating at the end, unconfirmed by their kubelets.
     pub stuck: usize,
-    /// How many are gone for good: no controller makes them again.
+    /// Pods lost for good: no controller recreates them.
     pub lost: usize,
-    /// How many were deleted although a budget would have refused an eviction.
+    /// Pods deleted although a budget would have refused their eviction.
     pub budgets_not_asked: usize,
-    /// The fewest that were ready at once.
+    /// Fewest pods that were ready at any time.
     pub least_ready: i64,
-    /// When that began.
+    /// Start of that minimum.
     pub worst_at: Millis,
-    /// For how long fewer than wanted were ready, all times together.
+    /// Total time with fewer ready pods than wanted.
     pub below: Millis,
-    /// For how long none was.
+    /// Total time without any ready pod.
     pub at_zero: Millis,
-    /// The longest time on end with fewer than wanted.
+    /// Longest uninterrupted time with fewer ready pods than wanted.
     pub longest_gap: Millis,
-    /// How long pods were missing, added up over all that were.
+    /// Time that pods were missing, summed over all missing pods.
     pub replica_time_lost: Millis,
-    /// When it was whole again for good; absent if it never was, or was whole all the time.
+    /// Time of the final recovery to all wanted pods; absent if it never recovered, or was never
+    /// short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole_again: Option<Millis>,
 }
 
 impl WorkloadRun {
-    /// Whether it was short and is so at the end.
+    /// Whether it fell short and still is at the end.
     #[must_use]
     pub const fn never_whole_again(&self) -> bool {
         self.below.0 > 0 && self.whole_again.is_none()
     }
 
-    /// Whether nothing happened to it that anybody would notice.
+    /// Whether the fault had no noticeable effect.
     const fn is_untouched(&self) -> bool {
         self.evicted == 0
             && self.preempted == 0
@@ -84,64 +85,64 @@ impl WorkloadRun {
     }
 }
 
-/// A workload that has fewer ready pods than it asks for before anything fails.
+/// A workload with fewer ready pods than it asks for before the fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Shortfall {
-    /// Which one.
+    /// The workload or pod.
     pub subject: ReportSubject,
-    /// How many pods are ready.
+    /// Ready pods.
     pub ready: i64,
-    /// How many it asks for.
+    /// Pods it asks for.
     pub desired: i64,
 }
 
-/// Pods that cannot be scheduled for one reason.
+/// Pods that cannot be scheduled for the same reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct PendingReason {
-    /// The scheduler's words, without what it says of preemption; empty if it has said nothing.
+    /// Message of the scheduler without the part about preemption; empty if there is none yet.
     pub reason: String,
-    /// How many pods.
+    /// Number of pods.
     pub pods: usize,
 }
 
-/// A zone came into another state, or got another rate.
+/// A change of a zone's state or rate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct ZoneStep {
-    /// When, from the fault on.
+    /// Time of the change, from the fault on.
     pub at: Millis,
-    /// The zone, by name.
+    /// Name of the zone.
     pub zone: String,
-    /// The state that it came into.
+    /// The new state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<ZoneState>,
-    /// The nodes per second that may be tainted from then on, as flags have it.
+    /// The new rate: nodes per second that may be tainted, written as in a flag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<String>,
 }
 
-/// What became of a drain.
+/// Result of a drain.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct DrainResult {
-    /// When it ended; absent if it goes on at the horizon.
+    /// Time at which it ended; absent if it continues at the horizon.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Millis>,
     /// Whether some node was not drained.
     pub failed: bool,
-    /// The last error that it printed.
+    /// Last error that it printed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// The workload that owns a pod and that no other owns, or the pod itself. `None` of a static pod,
-/// which is a part of its node.
+/// The top-level workload that owns a pod, or the pod itself. `None` for a static pod, which is
+/// part of its node.
 fn subject_of(cluster: &Cluster, pod: &Pod) -> Option<ReportSubject> {
     match pod.metadata.controller_key() {
         Some(owner) => Some(ReportSubject::Workload(top(cluster, owner))),
@@ -157,7 +158,7 @@ fn top(cluster: &Cluster, key: WorkloadKey) -> WorkloadKey {
     }
 }
 
-/// All workloads that no other owns, and the pods that nobody owns.
+/// All top-level workloads, and pods without an owner.
 pub(super) fn subjects(simulator: &Simulator) -> Vec<ReportSubject> {
     let cluster = simulator.cluster();
     let workloads = cluster.workloads().map(|(key, _)| top(cluster, key.clone()));
@@ -168,7 +169,7 @@ pub(super) fn subjects(simulator: &Simulator) -> Vec<ReportSubject> {
     all.into_iter().collect()
 }
 
-/// Those of the subjects that have fewer ready pods than they ask for.
+/// Subjects with fewer ready pods than they ask for.
 pub(super) fn short(simulator: &Simulator, subjects: &[ReportSubject]) -> Vec<Shortfall> {
     let each = subjects.iter().map(|subject| Shortfall {
         subject: subject.clone(),
@@ -178,7 +179,7 @@ pub(super) fn short(simulator: &Simulator, subjects: &[ReportSubject]) -> Vec<Sh
     each.filter(|it| it.ready < it.desired).collect()
 }
 
-/// How many pods are ready, whatever is off.
+/// Number of ready pods, without regard to power failures.
 fn ready(simulator: &Simulator, subject: &ReportSubject) -> i64 {
     match subject {
         ReportSubject::Workload(workload) => simulator.cluster().ready_pods(workload),
@@ -188,7 +189,7 @@ fn ready(simulator: &Simulator, subject: &ReportSubject) -> i64 {
     }
 }
 
-/// What is done in a run, in the order of time: the fault, and a remedy that comes after it.
+/// Commands of a run in the order of time: the fault, and a remedy that follows it.
 fn commands(at: Timestamp, nodes: &[NodeName], run: &Run) -> Vec<(Timestamp, Command)> {
     let mut commands = run.fault.commands(nodes, at);
     if let Some(Remedy::OutOfService { after }) = &run.remedy {
@@ -201,8 +202,8 @@ fn commands(at: Timestamp, nodes: &[NodeName], run: &Run) -> Vec<(Timestamp, Com
     commands
 }
 
-/// What is done in a run and not refused, as the steps of a scenario: a step that is refused would
-/// be an error there.
+/// Commands of a run as steps of a scenario, without the refused ones: a refused step would be an
+/// error there.
 pub(super) fn steps(
     settled: &Simulator,
     at: Timestamp,
@@ -222,15 +223,15 @@ pub(super) fn steps(
     steps
 }
 
-/// A fork of the settled cluster in which the nodes fail, as far as it has gone.
+/// A fork of the settled cluster with failing nodes, up to some moment.
 #[derive(Clone, Debug)]
 struct Course {
     simulator: Simulator,
-    /// What is still to be done, in the order of time.
+    /// Remaining commands, in the order of time.
     commands: VecDeque<(Timestamp, Command)>,
-    /// When pods that are down are there again, if that is to come.
+    /// Time at which pods that are down come back, if they do.
     back: Option<Timestamp>,
-    /// When something happened last.
+    /// Time of the last event.
     last: Timestamp,
 }
 
@@ -244,8 +245,9 @@ impl Course {
         }
     }
 
-    /// Goes on to `end` and shows each moment with its events, also the one at which pods that were
-    /// down are there again. When something happened last, unless more is to come after the end.
+    /// Continues to `end` and shows each moment with its events, and the moment at which pods that
+    /// were down come back. Returns the time of the last event, or `None` if more is due after
+    /// `end`.
     fn go_on(
         &mut self,
         end: Timestamp,
@@ -261,7 +263,7 @@ impl Course {
                 return None;
             }
             while let Some((_, command)) = self.commands.pop_front_if(|(at, _)| *at <= next) {
-                // What is refused, such as a write to a pod that is gone, changes nothing.
+                // A refused command, such as a write to a pod that is gone, has no effect.
                 let _ = self.simulator.handle_command(next, command);
             }
             if self.simulator.advance_to(next).is_err() {
@@ -290,30 +292,29 @@ pub(super) fn record(
     finish(course, recorder, at.saturating_add(horizon.0), run)
 }
 
-/// Goes on to the end, and what has come of it.
+/// Continues to the end and returns the result.
 fn finish(mut course: Course, mut recorder: Recorder, end: Timestamp, run: &Run) -> RunResult {
     let at_rest = course.go_on(end, |simulator, events| recorder.take_in(simulator, events));
     let at_rest = at_rest.map(|last| Millis::between(recorder.at, last));
     recorder.result(&course.simulator, end, run, at_rest)
 }
 
-/// Nodes whose kubelets are unreachable. Whether and when they are back is not known before, so
-/// that outages of all lengths share their beginning: those with the earlier end have to come
-/// first.
+/// Nodes with unreachable kubelets. The end of the outage is not known in advance, so that outages
+/// of all lengths share their beginning; the shorter ones have to come first.
 #[derive(Clone, Debug)]
 pub(super) struct UnreachableNodes {
     domain: usize,
     course: Course,
-    /// Up to when it has gone, all of that included.
+    /// Time up to which it was simulated, inclusive.
     until: Timestamp,
-    /// Of nodes that are lost.
+    /// For lost nodes.
     lost: Recorder,
-    /// Of nodes that are off.
+    /// For nodes without power.
     off: Recorder,
 }
 
 impl UnreachableNodes {
-    /// It begins, in the cluster and with the domain of a run.
+    /// Starts an outage in the cluster and with the domain of a run.
     pub(super) fn new(
         settled: &Arc<Simulator>,
         at: Timestamp,
@@ -330,20 +331,20 @@ impl UnreachableNodes {
         }
     }
 
-    /// Whether a run of the same cluster can go on from here.
+    /// Whether a run of the same cluster can continue from here.
     pub(super) fn begins(&self, run: &Run) -> bool {
         let later = run.fault.down_until(self.lost.at).is_none_or(|back| back > self.until);
         run.domain == self.domain && makes_unreachable(run) && later
     }
 
-    /// Makes a run that it [`begins`](Self::begins) and that ends at the horizon.
+    /// Makes a run for which [`begins`](Self::begins) holds, up to the horizon.
     pub(super) fn record(&mut self, horizon: Span, nodes: &[NodeName], run: &Run) -> RunResult {
         let at = self.lost.at;
         let end = at.saturating_add(horizon.0);
         let Some(back) = run.fault.down_until(at) else {
             return finish(self.course.clone(), self.lost.clone(), end, run);
         };
-        // What comes at the end of the outage comes after it.
+        // Events at the end of the outage belong to the part after it.
         let before = Timestamp::from_nanos(back.as_nanos().saturating_sub(1)).min(end);
         let Self { course, lost, off, .. } = self;
         course.go_on(before, |simulator, events| {
@@ -359,13 +360,13 @@ impl UnreachableNodes {
     }
 }
 
-/// Whether nothing is done in a run but that nodes are lost, or off for a while.
+/// Whether a run does nothing but lose its nodes, or switch them off for a while.
 pub(super) const fn makes_unreachable(run: &Run) -> bool {
     matches!(run.fault, Fault::Lost | Fault::PowerOff { .. })
         && !matches!(run.remedy, Some(Remedy::OutOfService { .. }))
 }
 
-/// The lanes of a run: of the nodes that fail, and of the pods of one workload.
+/// Lanes of a run: those of the failing nodes, and of the pods of one workload.
 pub(super) fn lanes(
     settled: &Simulator,
     at: Timestamp,
@@ -402,25 +403,25 @@ pub(super) fn lanes(
 struct Recorder {
     settled: Arc<Simulator>,
     at: Timestamp,
-    /// The nodes that fail.
+    /// The failing nodes.
     nodes: BTreeSet<NodeName>,
-    /// Until when the pods that were on them are down.
+    /// Time until which the pods that were on them are down.
     down_until: Option<Timestamp>,
-    /// Those that were ready there, by whose they are.
+    /// Pods that were ready there, with their UIDs, by owner.
     down: BTreeMap<ReportSubject, Vec<(PodKey, String)>>,
     tracks: BTreeMap<ReportSubject, Track>,
-    /// Whose pods are that are gone or were not there before.
+    /// Owners of pods that are gone, or did not exist before the fault.
     owners: BTreeMap<PodKey, ReportSubject>,
     evicted: BTreeSet<PodKey>,
     zones: Vec<ZoneStep>,
     drain: Option<DrainResult>,
 }
 
-/// How a workload fares.
+/// State of a workload over time.
 #[derive(Clone, Debug, Default)]
 struct Track {
     wanted: i64,
-    /// From when on how many were ready, and how many wanted.
+    /// Steps: a time, and the ready and wanted pods from then on.
     curve: Vec<(Timestamp, i64, i64)>,
     evicted: usize,
     preempted: usize,
@@ -459,7 +460,7 @@ impl Recorder {
         recorder
     }
 
-    /// Takes in what happened at one moment.
+    /// Records the events of one moment.
     fn take_in(&mut self, simulator: &Simulator, events: &[Event]) {
         let mut pods: BTreeSet<&PodKey> = BTreeSet::new();
         for event in events {
@@ -559,7 +560,7 @@ impl Recorder {
         self.zones.push(ZoneStep { at, zone: zone.name(), state, rate });
     }
 
-    /// Whose a pod is; `None` of one that came and went at one instant, and of a static one.
+    /// Owner of a pod; `None` for a pod that came and went in one instant, and for a static pod.
     fn owner(&mut self, simulator: &Simulator, key: &PodKey) -> Option<ReportSubject> {
         if let Some(known) = self.owners.get(key) {
             return Some(known.clone());
@@ -571,7 +572,7 @@ impl Recorder {
         Some(subject)
     }
 
-    /// Whether a pod was on one of the nodes that failed and has to go, or is gone.
+    /// Whether a pod was on a failed node and is terminating, ended or gone.
     fn has_left(&self, simulator: &Simulator, key: &PodKey) -> bool {
         let Some(before) = self.settled.cluster().get_pod(key) else { return false };
         before.is_active()
@@ -585,7 +586,7 @@ impl Recorder {
     fn track(&mut self, subject: &ReportSubject) -> &mut Track {
         if !self.tracks.contains_key(subject) {
             let (ready, desired) = (ready(&self.settled, subject), desired(&self.settled, subject));
-            // A node that is gone needs none of the pods that a DaemonSet has on it.
+            // A failed node needs no DaemonSet pod.
             let there = match subject {
                 ReportSubject::Workload(key) if key.kind == WorkloadKind::DaemonSet => {
                     self.ready_on_failed(key)
@@ -599,7 +600,7 @@ impl Recorder {
         self.tracks.entry(subject.clone()).or_default()
     }
 
-    /// How many ready pods a workload has on the nodes that fail.
+    /// Ready pods of a workload on the failing nodes.
     fn ready_on_failed(&self, workload: &WorkloadKey) -> i64 {
         let cluster = self.settled.cluster();
         let pods = cluster.pods_of_workload(workload);
@@ -609,7 +610,7 @@ impl Recorder {
         i64::try_from(failed.count()).unwrap_or(0)
     }
 
-    /// Writes on the curves of all whose pods are down from now on, or no longer are.
+    /// Samples all subjects whose pods go down or come back now.
     fn look(&mut self, simulator: &Simulator, at: Timestamp) {
         let subjects: Vec<ReportSubject> = self.down.keys().cloned().collect();
         for subject in subjects {
@@ -623,7 +624,7 @@ impl Recorder {
             let uid = |simulator: &Simulator| {
                 simulator.cluster().get_pod(key).map(|pod| pod.metadata.uid.clone())
             };
-            // One of the same name is not the same pod.
+            // A recreated pod of the same name is a different pod.
             ready *= i64::from(uid(simulator) == uid(&self.settled));
         }
         if self.down_until.is_some_and(|until| at < until) {
@@ -666,7 +667,7 @@ impl Recorder {
         }
     }
 
-    /// What is left to be said of the pods that are there at the end.
+    /// Completes the figures with the pods that exist at the end.
     fn look_at_the_end(&self, simulator: &Simulator, figures: &mut WorkloadRun) {
         let (cluster, before) = (simulator.cluster(), self.settled.cluster());
         let pods = match &figures.subject {
@@ -696,13 +697,13 @@ impl Recorder {
     }
 }
 
-/// Whether a pod serves. One whose status nobody wrote does once it is on a node.
+/// Whether a pod serves. Without a `Ready` condition it does once it is on a node.
 fn is_ready(pod: &Pod) -> bool {
     let said = pod.condition("Ready").is_none() || pod.has_ready_condition();
     pod.is_active() && !pod.spec.node_name.is_empty() && said
 }
 
-/// How many pods are wanted.
+/// Desired number of pods.
 fn desired(simulator: &Simulator, subject: &ReportSubject) -> i64 {
     let ReportSubject::Workload(key) = subject else { return 1 };
     let cluster = simulator.cluster();
@@ -716,7 +717,7 @@ fn desired(simulator: &Simulator, subject: &ReportSubject) -> i64 {
     })
 }
 
-/// What a curve comes to.
+/// Figures of a curve.
 fn measure(subject: &ReportSubject, track: &Track, at: Timestamp, end: Timestamp) -> WorkloadRun {
     let ends = track.curve.iter().skip(1).map(|(at, ..)| *at).chain([end]);
     let (mut below, mut at_zero, mut lost) = (Duration::ZERO, Duration::ZERO, 0_u128);
@@ -755,7 +756,7 @@ fn measure(subject: &ReportSubject, track: &Track, at: Timestamp, end: Timestamp
         lost: 0,
         budgets_not_asked: track.budgets_not_asked,
         least_ready,
-        // Rounded up: before it, nothing has happened yet.
+        // Rounded up: nothing has happened before that time.
         worst_at: Millis((worst_at.as_nanos().saturating_sub(at.as_nanos())).div_ceil(1_000_000)),
         below: millis(below),
         at_zero: millis(at_zero),

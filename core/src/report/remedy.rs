@@ -1,4 +1,4 @@
-//! What could help: a change of the cluster, and the YAML that makes it.
+//! Remedies: changes of the cluster that could help, with their YAML.
 
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -21,12 +21,12 @@ use crate::order::Ordered;
 use crate::scenario::{NodeGroup, Scenario};
 use crate::time::Span;
 
-/// The priority that is tried, and the name of its class.
+/// Name and value of the priority class that is tried.
 const PRIORITY: (&str, i64) = ("important", 1_000_000);
-/// What the name of the added node ends with.
+/// Suffix of the added node's name.
 const MORE: &str = "-more";
 const CONSTRAINTS: &str = "topologySpreadConstraints";
-/// What `whenUnsatisfiable` can be.
+/// Values of `whenUnsatisfiable`.
 const ANYWAY: &str = "ScheduleAnyway";
 const HARD: &str = "DoNotSchedule";
 
@@ -40,48 +40,48 @@ const HARD: &str = "DoNotSchedule";
     deny_unknown_fields
 )]
 pub enum Remedy {
-    /// The pods of a workload stay so long on a node that is unreachable or not ready.
+    /// The pods of a workload stay this long on an unreachable or not ready node.
     TolerationSeconds {
-        /// Which workload.
+        /// The workload.
         workload: WorkloadKey,
-        /// How long.
+        /// Value of `tolerationSeconds`.
         seconds: u32,
     },
-    /// The pods of a workload are spread, and placed anew.
+    /// The pods of a workload are spread, and placed again.
     Spread {
-        /// Which workload.
+        /// The workload.
         workload: WorkloadKey,
-        /// Over the values of this label of nodes.
+        /// Node label over whose values they are spread.
         topology_key: String,
-        /// Whether a constraint of the workload over this label, `DoNotSchedule`, becomes
-        /// `ScheduleAnyway`.
+        /// Whether an existing constraint of the workload over this label changes from
+        /// `DoNotSchedule` to `ScheduleAnyway`.
         #[serde(default, skip_serializing_if = "is_default")]
         softens: bool,
     },
-    /// There is one more node.
+    /// One node is added.
     OneMoreNode {
-        /// It is like this one.
+        /// The node that it is a copy of.
         like: NodeName,
     },
-    /// The pods of a workload may push others out.
+    /// The pods of a workload may preempt others.
     Priority {
-        /// Which workload.
+        /// The workload.
         workload: WorkloadKey,
     },
     /// A budget lets one pod go at a time.
     Budget {
-        /// Which budget, `namespace/name`.
+        /// The budget, `namespace/name`.
         budget: PodKey,
     },
-    /// Somebody says that the nodes are off: the taint `node.kubernetes.io/out-of-service`.
+    /// Somebody declares the nodes off: the taint `node.kubernetes.io/out-of-service`.
     OutOfService {
-        /// How long after the fault.
+        /// Time from the fault to the taint.
         #[cfg_attr(feature = "typescript-all", tsify(type = "Span"))]
         after: Span,
     },
 }
 
-/// What is done, in a few words.
+/// The change in a few words.
 impl fmt::Display for Remedy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -114,15 +114,15 @@ impl Remedy {
         Taint::new(well_known::OUT_OF_SERVICE, "nodeshutdown", TaintEffect::NoExecute)
     }
 
-    /// Whether the cluster is another one before anything fails.
+    /// Whether the change precedes the fault.
     pub(super) const fn is_before(&self) -> bool {
         !matches!(self, Self::OutOfService { .. })
     }
 
-    /// The cluster with this change.
+    /// Scenario with this change.
     ///
     /// # Errors
-    /// What it is about is not there.
+    /// The object that it changes does not exist.
     pub fn applied_to(&self, scenario: &Scenario) -> Result<Scenario, ReportError> {
         let mut changed = scenario.clone();
         match self {
@@ -134,7 +134,7 @@ impl Remedy {
                 let constraints = Template::of(&changed, workload)?.spread(topology_key).1;
                 edit(&mut changed, workload, &|spec| {
                     spec.other.set(CONSTRAINTS, json!(constraints));
-                    // Placed anew.
+                    // Placed again.
                     spec.node_name = String::new();
                 });
                 let sets = sets(&changed, workload);
@@ -170,17 +170,17 @@ impl Remedy {
                 known.spec.min_available = None;
                 known.spec.max_unavailable = Some(1.into());
             }
-            // It is put on when the nodes have failed.
+            // The taint follows the fault.
             Self::OutOfService { .. } => {}
         }
         Ok(changed)
     }
 
-    /// The YAML of the change, for `kubectl apply` or `kubectl patch`; or the command that makes it,
-    /// where a patch would leave what is replaced. `nodes` are those that fail.
+    /// YAML of the change, for `kubectl apply` or `kubectl patch`; or a command, where a patch
+    /// would keep the replaced value. `nodes` are the failing ones.
     ///
     /// # Errors
-    /// What it is about is not there.
+    /// The object that it changes does not exist.
     pub fn yaml(&self, scenario: &Scenario, nodes: &[NodeName]) -> Result<String, ReportError> {
         let documents = match self {
             Self::TolerationSeconds { workload, seconds } => {
@@ -191,8 +191,8 @@ impl Remedy {
             }
             Self::Spread { workload, topology_key, softens } => {
                 let (ours, all) = Template::of(scenario, workload)?.spread(topology_key);
-                // The lists of patches are merged, by server-side apply with `whenUnsatisfiable`
-                // as a part of the key: there, the old constraint would stay.
+                // Lists in patches are merged, by server-side apply with `whenUnsatisfiable` as a
+                // part of the key, which would keep the old constraint.
                 if *softens {
                     let patch = json!({ "spec": { "template": { "spec": { CONSTRAINTS: all } } } });
                     return Ok(format!(
@@ -236,13 +236,13 @@ impl Remedy {
     }
 }
 
-/// What the pods of a workload are like; of one that is not among the manifests, its first pod.
+/// Pod template of a workload; for a workload without a manifest, its first pod.
 struct Template<'a> {
     spec: &'a PodSpec,
     selector: Value,
 }
 
-/// Labels that controllers give their pods, and nobody selects by.
+/// Labels that controllers add to their pods, and nobody selects by.
 const LABELS_OF_CONTROLLERS: [&str; 4] = [
     "pod-template-hash",
     "controller-revision-hash",
@@ -271,15 +271,15 @@ impl<'a> Template<'a> {
         Ok(Self { spec: &pod.spec, selector: selector(&pod.metadata.labels) })
     }
 
-    /// The constraint that spreads the pods over a label of nodes as far as it can be, and all
-    /// constraints with it.
+    /// The constraint that spreads the pods over a node label as far as possible, and the list of
+    /// all constraints with it.
     fn spread(&self, topology_key: &str) -> (Value, Vec<Value>) {
         let known = self.spec.other.get(CONSTRAINTS).and_then(Value::as_array);
         let (same, mut all): (Vec<Value>, Vec<Value>) =
             known.into_iter().flatten().cloned().partition(|it| is_over(it, topology_key));
         let mut ours = Map::new();
         ours.insert("labelSelector".into(), self.selector.clone());
-        // What the workload says besides stays, but for what DoNotSchedule alone may have.
+        // Other settings of the workload stay, except those that only DoNotSchedule allows.
         ours.extend(same.into_iter().filter_map(|it| it.as_object().cloned()).flatten());
         ours.remove("minDomains");
         ours.insert("maxSkew".into(), 1.into());
@@ -291,12 +291,12 @@ impl<'a> Template<'a> {
     }
 }
 
-/// Whether a topology spread constraint is over this label.
+/// Whether a topology spread constraint uses this label.
 fn is_over(constraint: &Value, topology_key: &str) -> bool {
     constraint.get("topologyKey").and_then(Value::as_str) == Some(topology_key)
 }
 
-/// Whether pods like this one must be spread over a label.
+/// Whether a pod has a hard spread constraint over a label.
 pub(super) fn must_spread(spec: &PodSpec, topology_key: &str) -> bool {
     let known = spec.other.get(CONSTRAINTS).and_then(Value::as_array);
     known.into_iter().flatten().any(|it| {
@@ -305,7 +305,7 @@ pub(super) fn must_spread(spec: &PodSpec, topology_key: &str) -> bool {
     })
 }
 
-/// The workload and those that it owns, which own the pods.
+/// The workload, and the ones it owns, which own the pods.
 fn sets(scenario: &Scenario, key: &WorkloadKey) -> BTreeSet<WorkloadKey> {
     let owned = scenario.objects.workloads.iter();
     let owned = owned.filter(|workload| workload.owner().as_ref() == Some(key));
@@ -327,7 +327,7 @@ fn edit(scenario: &mut Scenario, key: &WorkloadKey, change: &dyn Fn(&mut PodSpec
     }
 }
 
-/// The first toleration that tolerates a taint is the one that counts.
+/// Puts the tolerations first: the first one that matches a taint counts.
 fn tolerate(spec: &mut PodSpec, seconds: u32) {
     let keys = [well_known::NOT_READY, well_known::UNREACHABLE];
     spec.tolerations.retain(|toleration| {
@@ -370,7 +370,7 @@ fn priority_class() -> Value {
     })
 }
 
-/// A part of a workload: some fields of the `spec` of its template.
+/// Partial manifest of a workload: some fields of its template's `spec`.
 fn of_template(key: &WorkloadKey, spec: Value) -> Value {
     json!({
         "apiVersion": key.kind.api_version(),
@@ -380,7 +380,7 @@ fn of_template(key: &WorkloadKey, spec: Value) -> Value {
     })
 }
 
-/// An object as YAML: block style, two spaces, texts in quotes where they need them.
+/// YAML of an object: block style, two spaces, strings in quotes where necessary.
 fn yaml(value: &Value) -> String {
     let mut out = String::new();
     block(&mut out, value, 0);
@@ -403,7 +403,7 @@ fn block(out: &mut String, value: &Value, indent: usize) {
     }
 }
 
-/// The fields of an object; `first` stands before the first of them in place of blanks.
+/// Fields of an object; `first` replaces the indentation of the first one.
 fn fields(out: &mut String, map: &Map<String, Value>, indent: usize, first: &str) {
     for (index, (name, value)) in map.iter().enumerate() {
         match first {
@@ -433,7 +433,7 @@ fn scalar(value: &Value) -> String {
     }
 }
 
-/// A text, in quotes unless no reader could take it for anything else.
+/// A string, in quotes unless it is certain to be read as text.
 fn text(string: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
     let words = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];

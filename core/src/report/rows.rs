@@ -1,4 +1,4 @@
-//! Failures as rows: zones first, nodes last, and those that hurt in the same way in one row.
+//! Failures as rows: zones first, nodes last, with similar failures in one row.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -12,50 +12,51 @@ use super::{Cell, DomainKind, FailureTotal, Fault, Millis, Outline, ReportSubjec
 use crate::order::Order;
 use crate::plural::count;
 
-/// So many workloads are named in the sentence of a row.
+/// Workloads named at most in the sentence of a row.
 const MOST_NAMED: usize = 3;
 
-/// A failure, or several that hurt in the same way: the same workloads have no ready pod for a
-/// while, and the same ones are still short at the end.
+/// A failure, or several similar ones: the same workloads have no ready pod for a while, and the
+/// same ones are still short at the end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct FailureRow {
-    /// What fails and how: `zone eu-1b lost`, `34 nodes like worker-1 lost`.
+    /// The domains and the fault: `zone eu-1b lost`, `34 nodes like worker-1 lost`.
     pub name: String,
-    /// What becomes of the workloads, in a sentence.
+    /// Effect on the workloads, in a sentence.
     pub what: String,
-    /// What the nodes of each failure have in common.
+    /// Kind of the domains.
     pub kind: DomainKind,
-    /// How they fail.
+    /// The fault.
     pub fault: Fault,
-    /// The numbers of the domains, the worst first.
+    /// Domains, as indexes in the outline, the worst first.
     pub domains: Vec<usize>,
-    /// The harm of the worst of them to all workloads together.
+    /// Harm of the worst of them to all workloads together.
     pub harm: Millis,
-    /// How many workloads the worst of them harms.
+    /// Workloads that the worst of them harms.
     pub harmed: usize,
-    /// How many of these have no ready pod for a while.
+    /// Workloads among these without a ready pod for a while.
     pub at_zero: usize,
-    /// How many of these are still short at the end.
+    /// Workloads among these that are still short at the end.
     pub never: usize,
-    /// What the worst of them does, as places in the cells of the report, the worst first.
+    /// Harmful cells of the worst of them, as indexes in the report's cells, the worst first.
     pub cells: Vec<usize>,
 }
 
-/// A failure by itself.
+/// A single failure.
 struct Failure<'a> {
     domain: usize,
     harm: u64,
-    /// Its harmful cells, the worst first.
+    /// Harmful cells with their indexes, the worst first.
     cells: Vec<(usize, &'a Cell)>,
 }
 
-/// What makes two failures alike: kind, fault, and what is at zero or never whole again.
+/// Key that similar failures share: rank, fault, a domain that gets a row of its own, and the
+/// workloads at zero or without recovery.
 type Likeness<'a> = (Reverse<u8>, usize, Option<usize>, BTreeSet<(&'a ReportSubject, bool, bool)>);
 
-/// The order of kinds: what takes more nodes comes first. What takes all comes last: nothing
-/// survives that.
+/// Order of the kinds: larger domains first, but those with all nodes last, since nothing survives
+/// them.
 fn rank(outline: &Outline, domain: usize) -> u8 {
     let Some(domain) = outline.domains.get(domain).filter(|it| !it.whole_cluster) else {
         return 0;

@@ -9,7 +9,7 @@ use super::{Fault, Plan, ReportError, ReportOptions, ReportSubject, Run, report}
 use crate::scenario::{Player, Scenario};
 use crate::time::{Span, Timestamp};
 
-/// A Deployment of two pods on two nodes, each of which has room for no more than its own.
+/// A Deployment with two pods on two nodes; each node has room for one of them only.
 fn cluster() -> Scenario {
     let node = |name: &str| {
         json!({
@@ -36,7 +36,7 @@ fn cluster() -> Scenario {
                 },
             }],
         },
-        // About another run: none of them may come into the scenario of a run.
+        // These belong to another run: none of them may appear in the scenario of a run.
         "steps": [{ "at": "1s", "do": { "stopKubelet": { "node": "b" } } }],
         "bookmarks": [{ "at": "1s", "note": "b stops" }],
     });
@@ -69,14 +69,15 @@ fn the_scenario_of_a_run_shows_its_worst_moment() {
         let ready = simulator.cluster().ready_pods(workload);
         assert_eq!(ready, cell.worst.least_ready, "{} at {worst:?}", cell.fault);
         short += usize::from(ready < 2);
-        // No step is refused up to the horizon, which would be an error.
+        // A step refused before the horizon would be an error.
         player.run_to_end(&mut simulator, usize::MAX).unwrap();
         assert_eq!(Some(Span(Duration::from_nanos(simulator.now().as_nanos()))), scenario.until);
     }
     assert_eq!(short, 8, "four faults of two nodes");
 }
 
-/// With the kubelet of b stopped, its pod waits for room on a, and the failure of a takes the last.
+/// The kubelet of b is stopped, so that its pod waits for room on a, and a failure of a takes the
+/// last one.
 #[test]
 fn a_report_of_a_later_moment_counts_the_steps_until_then() {
     let least = |after: Option<Duration>| {
@@ -103,7 +104,7 @@ fn a_report_of_a_later_moment_counts_the_steps_until_then() {
     assert!(at > 300, "after the eviction from b has come to rest: {at}");
 }
 
-/// What runs of one cluster share changes none of them.
+/// Sharing between runs of one cluster changes none of the results.
 #[test]
 fn a_run_is_the_same_by_itself_and_after_others() {
     let scenario = || Scenario { steps: Vec::new(), ..cluster() };
@@ -136,7 +137,7 @@ fn the_largest_failures_come_first() {
     let plan = Plan::new(scenario, ReportOptions::default()).unwrap();
     let domains = &plan.outline().domains;
     let sizes = plan.runs().into_iter().map(|run| domains[run.domain].nodes.len());
-    // The zone `west` is node b, which fails once.
+    // The zone `west` has the single node b, which fails once.
     assert_eq!(sizes.collect::<Vec<_>>(), [2, 1, 1, 1]);
     let same: Vec<_> = domains.iter().filter_map(|it| it.same_nodes_as).collect();
     assert_eq!(same.into_iter().map(|it| domains[it].name.as_str()).collect::<Vec<_>>(), ["b"]);

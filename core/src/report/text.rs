@@ -11,8 +11,8 @@ use super::{Cell, Effect, Finding, Millis, Outline, OverAll, Spread, WorkloadRun
 use crate::plural::count;
 use crate::time::Span;
 
-/// As Go writes durations, to the nearest tenth of a second: `5m40.3s`. Less than that is written
-/// in milliseconds, so that it is not nothing.
+/// Like Go's durations, to the nearest tenth of a second: `5m40.3s`. Times below a tenth are given
+/// in milliseconds, so that they do not become zero.
 impl fmt::Display for Millis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rounded = match self.0 {
@@ -23,7 +23,7 @@ impl fmt::Display for Millis {
     }
 }
 
-/// A time, or, where seeds differ, the shortest, the median and the 95th percentile.
+/// A single time, or, where seeds differ, the shortest, the median and the 95th percentile.
 impl fmt::Display for Spread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { min, median, p95, max } = self;
@@ -32,7 +32,8 @@ impl fmt::Display for Spread {
 }
 
 impl WorkloadRun {
-    /// When all wanted pods were ready again: a time, `never`, or `-` if none was missing.
+    /// Time at which all wanted pods were ready again: a duration, `never`, or `-` if none was
+    /// missing.
     #[must_use]
     pub fn whole_again_text(&self) -> String {
         match self.whole_again {
@@ -43,7 +44,7 @@ impl WorkloadRun {
     }
 }
 
-/// What becomes of the workload, in two sentences.
+/// Outcome for the workload, in two sentences.
 impl fmt::Display for WorkloadRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { subject, wanted, least_ready, below, at_zero, evicted, moved, .. } = self;
@@ -76,8 +77,8 @@ impl fmt::Display for WorkloadRun {
 }
 
 impl Cell {
-    /// The columns of a table: the fewest ready, the time below, the time at zero, and when it was
-    /// whole again.
+    /// Columns of a table: the fewest ready pods, the time below the wanted number, the time at
+    /// zero, and the time of recovery.
     #[must_use]
     pub fn columns(&self) -> [String; 4] {
         [
@@ -89,7 +90,7 @@ impl Cell {
     }
 }
 
-/// How much was run.
+/// Number of failure domains and runs, in words.
 pub(super) fn runs(outline: &Outline, made: usize, planned: usize) -> String {
     let runs = count(planned, "run");
     let runs = if made == planned { runs } else { format!("{made} of {runs}") };
@@ -97,7 +98,7 @@ pub(super) fn runs(outline: &Outline, made: usize, planned: usize) -> String {
     format!("{domains}, {runs}, each watched for {}", outline.options.horizon)
 }
 
-/// What a change does to a finding, and to all workloads as far as it was tried.
+/// Effect of a change on a finding, and on all workloads in the failures it was tried in.
 pub(super) fn effect(finding: &Finding, effect: &Effect) -> String {
     let all = over_all(&effect.over_all);
     if finding.subject.is_none() {

@@ -1,5 +1,5 @@
-//! What a report says first: which cluster it is about, what survives what, and which failure hurts
-//! most; and its findings by their cause.
+//! Summary of a report: the cluster, the failures that it survives and those that hurt most, and
+//! the findings grouped by cause.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -15,48 +15,48 @@ use super::{
 use crate::order::{Order, Ordered};
 use crate::plural::count;
 
-/// So many names are in a sentence.
+/// Names listed at most in a sentence.
 const MOST_NAMES: usize = 3;
-/// So many domains of a kind are in the verdict.
+/// Domains of a kind listed at most in the verdict.
 const MOST_DOMAINS: usize = 2;
 
-/// What a failure does to all workloads together.
+/// Effect of a failure on all workloads together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct FailureTotal {
-    /// What fails: the number of a domain of the outline.
+    /// Failure domain, as its index in the outline.
     pub domain: usize,
-    /// How.
+    /// The fault.
     pub fault: Fault,
-    /// The harm to all workloads, added up.
+    /// Sum of the harm to all workloads.
     pub harm: Millis,
-    /// How many workloads it harms.
+    /// Workloads harmed.
     pub harmed: usize,
-    /// The workloads that have no ready pod for a time: they do not survive it.
+    /// Workloads without any ready pod for a time: they do not survive the failure.
     pub down: Vec<ReportSubject>,
-    /// The workloads that are not whole again at the horizon.
+    /// Workloads that have not recovered at the horizon.
     pub never_whole_again: Vec<ReportSubject>,
 }
 
-/// Findings of one cause.
+/// Findings with a common cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct FindingGroup {
-    /// Their numbers in the report, the worst first.
+    /// Indexes of the findings in the report, the worst first.
     pub findings: Vec<usize>,
-    /// What fails: the numbers of domains of the outline. They are several if they are nodes.
+    /// Failure domains, as indexes in the outline; more than one only for nodes.
     pub domains: Vec<usize>,
-    /// The harm to all of the workloads, added up.
+    /// Sum of the harm to all these workloads.
     pub harm: Millis,
-    /// What happens, in a sentence.
+    /// Event, in a sentence.
     pub what: String,
-    /// Why.
+    /// Cause.
     pub why: String,
 }
 
-/// Each failure that was run, the worst first; those of all nodes last.
+/// Each failure that was run, the worst first; failures of all nodes last.
 pub(super) fn failures<'a>(
     outline: &Outline,
     cells: &[Cell],
@@ -93,14 +93,14 @@ pub(super) fn failures<'a>(
     totals
 }
 
-/// Findings that differ in their names and numbers alone, the worst first.
+/// Findings that differ only in names and numbers, the worst first.
 pub(super) fn groups(outline: &Outline, findings: &[Finding]) -> Vec<FindingGroup> {
     let kind = |index: usize| outline.domains.get(index).map(|domain| domain.kind);
     let mut groups: Vec<FindingGroup> = Vec::new();
     let mut known: BTreeMap<_, usize> = BTreeMap::new();
     for (index, finding) in findings.iter().enumerate() {
         let run = &finding.run;
-        // Of nodes it does not matter which one.
+        // Findings about different nodes count as alike.
         let domain = Some(run.domain).filter(|domain| kind(*domain) != Some(DomainKind::Node));
         let key = (domain, &run.fault, finding.subject.is_some(), &finding.cause);
         let place = *known.entry(key).or_insert(groups.len());
@@ -137,7 +137,7 @@ pub(super) fn groups(outline: &Outline, findings: &[Finding]) -> Vec<FindingGrou
     groups
 }
 
-/// Which cluster, when, which release, and how large it is.
+/// Name of the cluster, time, size, and the versions of Kubernetes and Taintlab.
 pub(super) fn heading(outline: &Outline) -> String {
     let cluster = &outline.cluster;
     let name = if cluster.name.is_empty() {
@@ -162,7 +162,7 @@ pub(super) fn heading(outline: &Outline) -> String {
     )
 }
 
-/// What a reader has to know of the figures.
+/// Notes that a reader needs to interpret the figures.
 pub(super) fn notes(outline: &Outline) -> Vec<String> {
     let mut notes = Vec::new();
     if !outline.lost_already.is_empty() {
@@ -206,7 +206,7 @@ pub(super) fn notes(outline: &Outline) -> Vec<String> {
     notes
 }
 
-/// Why there is no score.
+/// Reasons why there is no score.
 pub(super) fn missing(outline: &Outline, made: usize, planned: usize) -> Vec<String> {
     let mut missing = Vec::new();
     if outline.nodes == 0 {
@@ -239,10 +239,10 @@ fn names(names: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// What workloads are called in a sentence: by their name; with the namespace, or the kind as well,
-/// where several are called the same.
+/// Names of workloads in sentences: the bare name, or with the namespace and then the kind where
+/// several workloads share it.
 struct ShortNames {
-    /// How many have each of their short forms.
+    /// Number of workloads for each short form.
     known: BTreeMap<String, usize>,
 }
 
@@ -271,7 +271,7 @@ impl ShortNames {
     }
 }
 
-/// What survives what: a sentence for each fault, and one about what does not recover.
+/// Survival in words: a sentence for each fault, and one about workloads that do not recover.
 pub(super) fn verdict(outline: &Outline, failures: &[FailureTotal]) -> String {
     let subjects = outline.subjects.len() - outline.down_already().len();
     let short = ShortNames::new(&outline.subjects);
@@ -369,7 +369,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_are_alike_have_their_namespaces() {
+    fn ambiguous_names_get_their_namespace() {
         let subject =
             |text: &str| -> ReportSubject { serde_json::from_value(text.into()).unwrap() };
         let all = [
