@@ -1,9 +1,9 @@
-//! Lanes: for each zone, node and pod the segments of its life, with what began each of them and
-//! what caused that.
+//! Lanes: the segments in the life of each zone, node and pod, with the event that began each
+//! segment and the cause of that event.
 //!
-//! They are a view of the engine: what a state is, is asked of the simulation, by the same words as
-//! everywhere else ([`pod_state`](crate::pod_state), `ZoneState`). One source for the page, the
-//! picture, the book and the package, of what happened as well as of a forecast.
+//! Lanes are a view of the engine: states come from the simulation, in the same words as everywhere
+//! else ([`pod_state`](crate::pod_state), `ZoneState`). They are the one source for the page, the
+//! picture, the book and the package, both of past events and of a forecast.
 
 pub mod area;
 pub mod comparison;
@@ -23,40 +23,40 @@ use crate::protocol::zone::{ZoneKey, ZoneState};
 use crate::scenario::{Player, Scenario, ScenarioError};
 use crate::time::Timestamp;
 
-/// The lanes of a run.
+/// Lanes of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Lanes {
-    /// How far they go: the end of every segment that has not ended.
+    /// Time up to which the lanes go: the end of every segment that has not ended.
     pub until: Timestamp,
-    /// From when on they are a forecast; absent if all of it has happened.
+    /// Start of the forecast; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forecast_from: Option<Timestamp>,
     /// Zones by name, then nodes by name, then pods by namespace and name.
     pub lanes: Vec<Lane>,
 }
 
-/// The life of one object.
+/// Life of one object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Lane {
-    /// Of what.
+    /// The zone, node or pod.
     pub subject: LaneSubject,
-    /// What it was, in the order of time. Between two of them, and before the first and after the
-    /// last, the object was not there.
+    /// Segments in the order of time. The object did not exist in the gaps between them, before the
+    /// first and after the last one.
     pub segments: Vec<Segment>,
 }
 
-/// What a lane is of.
+/// Object of a lane.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum LaneSubject {
     /// A zone, as the node lifecycle controller sees it.
     Zone {
-        /// Which one.
+        /// The zone.
         zone: ZoneKey,
     },
     /// A node.
@@ -64,7 +64,7 @@ pub enum LaneSubject {
         /// Its name.
         node: NodeName,
     },
-    /// A pod. One that was made again under the same name has the same lane.
+    /// A pod. A pod that was recreated under the same name has the same lane.
     Pod {
         /// Namespace and name.
         pod: PodKey,
@@ -83,88 +83,87 @@ impl fmt::Display for LaneSubject {
     }
 }
 
-/// A part of the life of an object in which nothing about it changed.
+/// A part of an object's life in which nothing about it changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Segment {
-    /// When it began.
+    /// Start of the segment.
     pub from: Timestamp,
-    /// When it ended, or how far the lanes go.
+    /// End of the segment, or of the lanes.
     pub to: Timestamp,
-    /// Whether it is still so where the lanes end.
+    /// Whether it has not ended where the lanes end.
     pub goes_on: bool,
-    /// What the object was.
+    /// State of the object.
     pub state: LaneState,
-    /// Why, as Kubernetes says it or in a few words: `NodeStatusUnknown`, `deleted at 5m50s`,
-    /// `0/3 nodes are available: …`. Empty if there is nothing to say.
+    /// Reason, as Kubernetes gives it or in a few words: `NodeStatusUnknown`, `deleted at 5m50s`,
+    /// `0/3 nodes are available: …`. Empty if there is none.
     #[serde(skip_serializing_if = "String::is_empty")]
     #[cfg_attr(feature = "typescript-all", tsify(optional))]
     pub reason: String,
-    /// Of a node, its NoExecute taints: `node.kubernetes.io/unreachable:NoExecute`.
+    /// NoExecute taints of a node: `node.kubernetes.io/unreachable:NoExecute`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "typescript-all", tsify(optional))]
     pub taints: Vec<String>,
-    /// Of a pod, the node it is on; absent if it has none.
+    /// Node of a pod; absent if it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeName>,
-    /// The event that began it; absent for what was so at the beginning.
+    /// The event that began it; absent for an initial state.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript-all", tsify(type = "Cause"))]
     pub began: Option<Arc<Cause>>,
-    /// What caused that event: for an eviction the taint, for the taint the condition, for the
-    /// condition the last heartbeat. Absent if it is not known, or somebody did it.
+    /// Cause of that event: for an eviction the taint, for the taint the condition, for the
+    /// condition the last heartbeat. Absent if it is unknown, or somebody's action.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript-all", tsify(type = "Cause"))]
     pub cause: Option<Arc<Cause>>,
 }
 
-/// Something that happened, as the cause of something else.
+/// An event that caused another one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Cause {
-    /// When.
+    /// Time of the event.
     pub at: Timestamp,
-    /// Which event it is, counted from 0 over all events of the run.
+    /// Index of the event among all events of the run, from 0.
     pub event: usize,
-    /// The event in one line.
+    /// Text of the event in one line.
     pub text: String,
 }
 
-/// What an object was for a while.
+/// State of an object during a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum LaneState {
-    /// A node whose condition `Ready` is `True` and whose kubelet is connected; a pod that is
-    /// ready.
+    /// A node with the condition `Ready=True` and a connected kubelet; a ready pod.
     Ready,
-    /// A node or a pod whose condition `Ready` is `False`.
+    /// A node or a pod with the condition `Ready=False`.
     NotReady,
     /// A node that seems ready, but whose kubelet does not reach the API server.
     Unreachable,
-    /// A node whose condition `Ready` is `Unknown`, or that has none.
+    /// A node with the condition `Ready=Unknown`, or without one.
     Unknown,
-    /// A pod without a node, which the scheduler has not tried.
+    /// A pod without a node, which the scheduler has not tried yet.
     Pending,
     /// A pod for which the scheduler found no node.
     Unschedulable,
     /// A pod on a node, whose containers do not run yet.
     Starting,
-    /// A pod whose toleration runs out.
+    /// A pod whose `tolerationSeconds` are running out.
     Counting,
-    /// A pod that is deleted, and whose grace period runs.
+    /// A deleted pod in its grace period.
     Terminating,
-    /// A pod that is deleted, and whose kubelet does not confirm it.
+    /// A deleted pod whose kubelet does not confirm the deletion.
     Stuck,
-    /// A pod that its kubelet has evicted.
+    /// A pod evicted by its kubelet.
     Evicted,
-    /// A pod whose containers have ended, one of them badly.
+    /// A pod whose containers have ended, at least one of them with an error.
     Failed,
-    /// A pod whose containers have ended well.
+    /// A pod whose containers have ended successfully.
     Succeeded,
-    /// A zone about which nothing was decided yet.
+    /// A zone without a decision yet.
     Initial,
     /// A zone most of whose nodes are ready.
     Normal,
@@ -175,7 +174,7 @@ pub enum LaneState {
 }
 
 impl LaneState {
-    /// All of them, in the order in which legends show them.
+    /// All states, in the order of legends.
     pub const ALL: [Self; 17] = [
         Self::Ready,
         Self::NotReady,
@@ -196,7 +195,7 @@ impl LaneState {
         Self::FullDisruption,
     ];
 
-    /// Its name: `ready`, `notReady`, `partialDisruption`.
+    /// Name of the state: `ready`, `notReady`, `partialDisruption`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -220,7 +219,7 @@ impl LaneState {
         }
     }
 
-    /// What is said of an object: `ready`, `counting down`, `FullDisruption`.
+    /// The state in words: `ready`, `counting down`, `FullDisruption`.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -263,7 +262,7 @@ impl fmt::Display for LaneState {
     }
 }
 
-/// `ready`, or `ready, tainted`: what is said of a segment.
+/// The segment in words: `ready`, or `ready, tainted`.
 impl fmt::Display for Segment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.state.words())?;
@@ -293,7 +292,7 @@ impl fmt::Display for Lane {
 }
 
 impl Lanes {
-    /// The lanes of a scenario from its beginning to its end.
+    /// Lanes of a scenario from its beginning to its end.
     ///
     /// # Errors
     /// As [`Scenario::run`].
@@ -305,13 +304,13 @@ impl Lanes {
         Ok(recorder.lanes(simulator.now()))
     }
 
-    /// The lane of an object.
+    /// Lane of an object.
     #[must_use]
     pub fn lane(&self, subject: &LaneSubject) -> Option<&Lane> {
         self.lanes.iter().find(|lane| lane.subject == *subject)
     }
 
-    /// When something changed last.
+    /// Time of the last change.
     #[must_use]
     pub fn last_change(&self) -> Timestamp {
         let segments = self.lanes.iter().flat_map(|lane| &lane.segments);

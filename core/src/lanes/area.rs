@@ -1,4 +1,4 @@
-//! A part of the lanes: some objects for some time.
+//! An area of the lanes: some objects during a time span.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
@@ -12,29 +12,29 @@ use crate::plural::count;
 use crate::scenario::Expectation;
 use crate::time::{Span, Timestamp};
 
-/// What some objects were for some time.
+/// States and events of some objects during a time span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Area {
-    /// Since when.
+    /// Start of the time span.
     pub from: Timestamp,
-    /// Until when.
+    /// End of the time span.
     pub to: Timestamp,
-    /// What they were: zones, nodes, pods; of each the states in the order of legends.
+    /// States of zones, then of nodes, then of pods, each in the order of legends.
     pub states: Vec<AreaState>,
-    /// What happened to them, as a scenario would expect it.
+    /// Events of these objects, as expectations of a scenario.
     pub expect: Vec<Expectation>,
 }
 
 /// A state that some objects of a kind were in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AreaState {
-    /// Of what kind they are: `zone`, `node` or `pod`.
+    /// Kind of the objects: `zone`, `node` or `pod`.
     pub kind: &'static str,
     /// The state.
     pub state: LaneState,
-    /// How many of them were in it.
+    /// Number of objects that were in it.
     pub objects: usize,
-    /// For how long, added up over all of them.
+    /// Total time in it, summed over the objects.
     pub time: Span,
 }
 
@@ -46,9 +46,10 @@ impl fmt::Display for AreaState {
 }
 
 impl Area {
-    /// What objects were from a moment to another one. `segments` has those of an object, each with
-    /// the end that counts, also if it goes on there: how far a record or a forecast reaches, only
-    /// the caller knows. `events` are at least those between the two moments.
+    /// States and events of objects from one moment to another. `segments` returns the segments of
+    /// an object, each with its effective end, even if it continues: only the caller knows how far
+    /// a record or a forecast reaches. `events` contains at least the events between the two
+    /// moments.
     #[must_use]
     pub fn of(
         segments: impl Fn(&LaneSubject) -> Vec<Segment>,
@@ -106,7 +107,7 @@ impl LaneSubject {
         }
     }
 
-    /// Its name as people write it: `region/zone`, `node`, `namespace/pod`.
+    /// Name of the object: `region/zone`, `node`, `namespace/pod`.
     #[must_use]
     pub fn name(&self) -> String {
         match self {

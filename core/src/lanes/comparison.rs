@@ -1,4 +1,4 @@
-//! Two runs side by side: where they part, and what each costs.
+//! Comparison of two runs: where they diverge, and their figures.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -15,64 +15,64 @@ use crate::pod_state::{PodHealth, PodVerdict};
 use crate::simulator::{Availability, Gap, Simulator};
 use crate::time::{Span, Timestamp};
 
-/// A run that is compared with another one.
+/// A run to compare with another one.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
-    /// What it is called.
+    /// Name of the run.
     pub name: &'a str,
-    /// The simulation at its end.
+    /// The simulation at the end of the run.
     pub simulator: &'a Simulator,
-    /// Its lanes.
+    /// Lanes of the run.
     pub recorder: &'a LaneRecorder,
-    /// Everything that happened.
+    /// All events of the run.
     pub events: &'a [Event],
 }
 
-/// What differs between two runs.
+/// Differences between two runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comparison {
-    /// What they are called.
+    /// Names of the runs.
     pub names: [String; 2],
-    /// How far both go: what comes later in the longer one is not compared.
+    /// End of the shorter run; later events of the longer one are not compared.
     pub until: Timestamp,
-    /// Where they part; absent if they are the same.
+    /// The first difference; absent if there is none.
     pub divergence: Option<Divergence>,
-    /// The objects whose lanes differ, in the order of lanes.
+    /// Objects with different lanes, in the order of lanes.
     pub subjects: Vec<LaneSubject>,
-    /// Of each pod that is evicted in one of them, when it is in each, by key.
+    /// Time of the eviction in each run, for each pod evicted in at least one, by key.
     pub evictions: Vec<(PodKey, [Option<Timestamp>; 2])>,
-    /// Of each workload that was there in one of them, how it fared in each, by key.
+    /// Downtime in each run, for each workload that existed in at least one, by key.
     pub downtimes: Vec<(WorkloadKey, [Option<Downtime>; 2])>,
-    /// How many pods are stuck `Terminating` at the end of each.
+    /// Pods stuck `Terminating` at the end of each run.
     pub stuck: [usize; 2],
-    /// How many pods have no node at the end of each.
+    /// Pods without a node at the end of each run.
     pub pending: [usize; 2],
 }
 
-/// Where two runs part.
+/// The first difference between two runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Divergence {
-    /// When.
+    /// Time of the difference.
     pub at: Timestamp,
-    /// The object that shows it first: a node before its pods, and both before their zone.
+    /// First object that differs: a node before its pods, and both before their zone.
     pub subject: LaneSubject,
-    /// In a sentence.
+    /// The difference in a sentence.
     pub text: String,
 }
 
-/// How a workload fared.
+/// Downtime of a workload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Downtime {
-    /// How long pods were missing, added up over all that were: replica-seconds.
+    /// Time that pods were missing, summed over all missing pods: replica-seconds.
     pub replica_time_lost: Span,
-    /// The longest time with fewer ready pods than wanted.
+    /// Longest uninterrupted time with fewer ready pods than wanted.
     pub longest_gap: Span,
 }
 
-/// What an object is from a moment on; `None` if it is not there.
+/// State of an object from a moment on; `None` if it does not exist.
 type Point<'a> = (Timestamp, Option<Look<'a>>);
 
-/// What counts as a difference. Texts do not.
+/// The compared part of a segment, which leaves out texts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Look<'a> {
     state: LaneState,
@@ -117,7 +117,7 @@ impl Comparison {
         }
     }
 
-    /// How many pods are evicted in each.
+    /// Pods evicted in each run.
     #[must_use]
     pub fn evicted(&self) -> [usize; 2] {
         [0, 1].map(|run| {
@@ -126,7 +126,7 @@ impl Comparison {
         })
     }
 
-    /// In a sentence where they part, or that they do not.
+    /// The first difference in a sentence, or that there is none.
     #[must_use]
     pub fn sentence(&self) -> String {
         match &self.divergence {
@@ -135,7 +135,7 @@ impl Comparison {
         }
     }
 
-    /// What there is to say in numbers, as rows: what, and in each run.
+    /// Figures as rows: a name, and the value in each run.
     #[must_use]
     pub fn rows(&self) -> Vec<[String; 3]> {
         let numbers = |what: &str, [a, b]: [usize; 2]| [what.into(), a.to_string(), b.to_string()];
@@ -159,7 +159,7 @@ impl Comparison {
         rows
     }
 
-    /// All of it as Markdown, for an incident review.
+    /// The comparison as Markdown, for an incident review.
     #[must_use]
     pub fn to_markdown(&self) -> String {
         let [a, b] = self.names.each_ref().map(|name| cell(name));
@@ -176,7 +176,7 @@ impl Comparison {
     }
 }
 
-/// `4m0s of replicas, at most 2m0s at once`.
+/// `240 replica-seconds, longest gap 2m0s`, or `no downtime`.
 impl fmt::Display for Downtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if *self == Self::default() {
@@ -191,17 +191,17 @@ impl fmt::Display for Downtime {
     }
 }
 
-/// A moment, as the log shows it.
+/// A moment as the log shows it.
 const fn shown(at: Timestamp) -> Timestamp {
     at.truncated_to_millis()
 }
 
-/// A text in a table of Markdown.
+/// A text escaped for a Markdown table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
-/// The order in which objects that differ from the same moment on are named.
+/// Rank of objects that differ from the same moment on: the lowest is named.
 const fn rank(subject: &LaneSubject) -> u8 {
     match subject {
         LaneSubject::Node { .. } => 0,
@@ -210,7 +210,7 @@ const fn rank(subject: &LaneSubject) -> u8 {
     }
 }
 
-/// The moments at which an object becomes something else.
+/// Moments at which an object changes.
 fn points<'a>(recorder: &'a LaneRecorder, subject: &LaneSubject) -> Vec<Point<'a>> {
     let mut points: Vec<Point<'a>> = Vec::new();
     let mut ended = None;
@@ -219,7 +219,7 @@ fn points<'a>(recorder: &'a LaneRecorder, subject: &LaneSubject) -> Vec<Point<'a
             points.push((end, None));
         }
         let look = Look::of(segment);
-        // Of what differs in its text alone there is one point.
+        // Segments that differ only in their texts share one point.
         if points.last().is_none_or(|(_, last)| *last != Some(look)) {
             points.push((segment.from, Some(look)));
         }
@@ -229,7 +229,7 @@ fn points<'a>(recorder: &'a LaneRecorder, subject: &LaneSubject) -> Vec<Point<'a
     points
 }
 
-/// When the lanes of an object part, if they do.
+/// Time of the first difference between the lanes of an object; `None` if there is none.
 fn parts_at(runs: [Run<'_>; 2], subject: &LaneSubject, until: Timestamp) -> Option<Timestamp> {
     let [a, b] = runs.map(|run| points(run.recorder, subject));
     let mut pairs = a.iter().zip(&b);
@@ -238,17 +238,17 @@ fn parts_at(runs: [Run<'_>; 2], subject: &LaneSubject, until: Timestamp) -> Opti
     next.into_iter().flatten().map(|(at, _)| *at).min().filter(|at| *at <= until)
 }
 
-/// What an object is at a moment.
+/// Segment of an object at a moment.
 fn segment_at(run: Run<'_>, subject: &LaneSubject, at: Timestamp) -> Option<Segment> {
     let segments = run.recorder.segments(subject).iter().rev();
     let mut at_it = segments.filter(|it| it.from <= at && (it.goes_on || at < it.to));
     at_it.next().cloned()
 }
 
-/// How two runs part, in a sentence.
+/// The first difference of two runs in a sentence.
 fn sentence(runs: [Run<'_>; 2], subject: &LaneSubject, at: Timestamp) -> String {
     let now = runs.map(|run| segment_at(run, subject, at));
-    // The one in which something happens is told first.
+    // The run in which something happens comes first.
     let happens = |it: &Option<Segment>| it.as_ref().is_none_or(|it| it.from == at);
     let turn = !happens(&now[0]) && happens(&now[1]);
     let (first, second) = if turn { (1, 0) } else { (0, 1) };
@@ -277,7 +277,7 @@ fn sentence(runs: [Run<'_>; 2], subject: &LaneSubject, at: Timestamp) -> String 
     )
 }
 
-/// When the second run comes to what the first one is at that moment.
+/// Time at which the second run reaches the state that the first one has at that moment.
 fn later_so(
     runs: [Run<'_>; 2],
     subject: &LaneSubject,
@@ -291,8 +291,8 @@ fn later_so(
     later.find(|(_, look)| look.map(|look| look.state) == wanted).map(|(from, _)| from)
 }
 
-/// When each pod is evicted first: the API server accepts a controller's `DELETE`, or its kubelet
-/// kills it.
+/// Time of each pod's first eviction: the API server accepts a controller's `DELETE`, or its
+/// kubelet kills it.
 fn evictions(run: Run<'_>) -> BTreeMap<PodKey, Timestamp> {
     let mut found = BTreeMap::new();
     for event in run.events {
@@ -313,7 +313,7 @@ fn evictions(run: Run<'_>) -> BTreeMap<PodKey, Timestamp> {
     found
 }
 
-/// How the workloads that nobody owns fared.
+/// Downtimes of the top-level workloads.
 fn downtimes(simulator: &Simulator) -> BTreeMap<WorkloadKey, Downtime> {
     let all = simulator.cluster().workloads().filter(|(_, workload)| workload.owner().is_none());
     all.filter_map(|(key, _)| Some((key.clone(), Downtime::of(&simulator.availability(key)?))))
@@ -321,7 +321,7 @@ fn downtimes(simulator: &Simulator) -> BTreeMap<WorkloadKey, Downtime> {
 }
 
 impl Downtime {
-    /// Of a workload.
+    /// Downtime of a workload.
     fn of(availability: &Availability) -> Self {
         Self {
             replica_time_lost: Span(availability.replica_time_lost),
@@ -336,7 +336,7 @@ impl<'a> Look<'a> {
     }
 }
 
-/// What two maps say of each key of one of them.
+/// Values of two maps for each key of either.
 fn both<K: Ord + Clone, V: Clone>(maps: [BTreeMap<K, V>; 2]) -> Vec<(K, [Option<V>; 2])> {
     let keys: BTreeSet<&K> = maps.iter().flat_map(BTreeMap::keys).ordered_set();
     let of = |key: &K| maps.each_ref().map(|map| map.get(key).cloned());

@@ -1,4 +1,4 @@
-//! Lanes as they come about, moment by moment.
+//! Recording of lanes, moment by moment.
 #![deny(clippy::wildcard_enum_match_arm, reason = "a new event is thought of here")]
 
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -18,20 +18,20 @@ use crate::scenario::{Player, ScenarioError};
 use crate::simulator::Simulator;
 use crate::time::Timestamp;
 
-/// Writes down what becomes of zones, nodes and pods.
+/// Records the segments of zones, nodes and pods.
 #[derive(Clone, Debug)]
 pub struct LaneRecorder {
     /// Shared with copies of the recorder until one of them changes.
     lanes: BTreeMap<LaneSubject, Arc<Vec<Segment>>>,
-    /// How many events there were.
+    /// Number of events recorded.
     events: usize,
     forecast_from: Option<Timestamp>,
     last_change: Timestamp,
-    /// How often an object came to have a lane, or a pod its first node.
+    /// Number of times that an object got a lane, or a pod its first node.
     places: usize,
 }
 
-/// The events of a moment, and which of them are about each zone, node and pod.
+/// Events of one moment, with the indexes of those about each zone, node and pod.
 struct Happened<'a> {
     events: &'a [Event],
     zones: BTreeMap<&'a ZoneKey, Vec<usize>>,
@@ -57,7 +57,7 @@ impl<'a> Happened<'a> {
         Self { events, zones, nodes, pods }
     }
 
-    /// Those about an object, with their numbers.
+    /// Events about an object, with their indexes.
     fn about(&self, subject: &LaneSubject) -> impl Iterator<Item = (usize, &'a Event)> {
         let found = match subject {
             LaneSubject::Zone { zone } => self.zones.get(zone),
@@ -69,7 +69,7 @@ impl<'a> Happened<'a> {
     }
 }
 
-/// What a segment is about, without its times and causes.
+/// Content of a segment, without times and causes.
 struct Now {
     state: LaneState,
     reason: String,
@@ -78,7 +78,7 @@ struct Now {
 }
 
 impl LaneRecorder {
-    /// Begins with the simulation as it is.
+    /// Starts with the current state of the simulation.
     #[must_use]
     pub fn new(simulator: &Simulator) -> Self {
         let mut recorder = Self {
@@ -92,7 +92,7 @@ impl LaneRecorder {
         recorder
     }
 
-    /// What comes from now on is a forecast.
+    /// Marks everything from this time on as a forecast.
     pub fn forecast_from(&mut self, at: Timestamp) {
         self.forecast_from = Some(at);
     }
@@ -109,39 +109,39 @@ impl LaneRecorder {
         player.show_to_end(simulator, |simulator, events| self.record(simulator, &events))
     }
 
-    /// How many events were taken in.
+    /// Number of events recorded.
     #[must_use]
     pub const fn events(&self) -> usize {
         self.events
     }
 
-    /// When something changed last.
+    /// Time of the last change.
     #[must_use]
     pub const fn last_change(&self) -> Timestamp {
         self.last_change
     }
 
-    /// A number that is another one after each change of which objects have lanes, or on which
-    /// nodes pods were first: what a reader groups lanes by.
+    /// A number that changes whenever an object gets or loses its lane, or the first node of a
+    /// pod's lane changes, so that a reader knows when to group the lanes again.
     #[must_use]
     pub const fn places(&self) -> usize {
         self.places
     }
 
-    /// What has a lane, in the order of [`Lanes::lanes`].
+    /// Objects with a lane, in the order of [`Lanes::lanes`].
     pub fn subjects(&self) -> impl Iterator<Item = &LaneSubject> {
         self.lanes.keys()
     }
 
-    /// The segments of an object, in the order of time; none if it never was. One that goes on ends
-    /// where it begins: how far it goes, the reader knows.
+    /// Segments of an object in the order of time; empty if it never existed. A segment that
+    /// continues ends where it begins: its reader knows how far it reaches.
     #[must_use]
     pub fn segments(&self, subject: &LaneSubject) -> &[Segment] {
         self.lanes.get(subject).map_or(&[], |segments| segments.as_slice())
     }
 
-    /// How it came to a segment, the last cause first: for an eviction its timer, the taint, the
-    /// limiter, the health pass and the kubelet that was unreachable. Empty if nothing is known.
+    /// Chain of causes of a segment, the last one first: for an eviction the timer, the taint, the
+    /// rate limiter, the health pass and the unreachable kubelet. Empty if none is known.
     #[must_use]
     pub fn causes(&self, subject: &LaneSubject, segment: usize) -> Vec<Cause> {
         let mut causes: Vec<Cause> = Vec::new();
@@ -159,7 +159,7 @@ impl LaneRecorder {
         causes
     }
 
-    /// The segment that led to another one: the one that its cause began, or of a node the one
+    /// The segment that led to another one: the one that its cause began, or for a node the one
     /// before.
     fn segment_before(
         &self,
@@ -186,8 +186,8 @@ impl LaneRecorder {
         })
     }
 
-    /// Forgets what came after a moment of this run: the simulation is as it was then, after so
-    /// many events, and something else will follow.
+    /// Forgets everything after a moment of this run. The simulation is back at that moment, after
+    /// `events` events, and may continue differently.
     pub fn go_back(&mut self, simulator: &Simulator, events: usize) {
         let now = simulator.now();
         let later = |segment: &Segment| {
@@ -195,7 +195,7 @@ impl LaneRecorder {
             segment.from > now || began.is_some_and(|began| began.event >= events)
         };
         let ended = |segment: &Segment| !segment.goes_on && segment.to >= now;
-        // What the moment itself brought after these events may have hidden what was before.
+        // Events of this moment after that point may have hidden the state before them.
         let mut unsure = BTreeSet::new();
         for (subject, segments) in &mut self.lanes {
             if segments.last().is_some_and(|last| !later(last) && !ended(last)) {
@@ -218,11 +218,11 @@ impl LaneRecorder {
         self.events = events;
         self.places += 1;
         self.last_change = self.last_change.min(now);
-        // Texts stay as they were when they were written.
+        // Reasons keep the text that they were recorded with.
         self.compare(simulator, &unsure, &[], Now::is_like);
     }
 
-    /// Everything that has a lane, or should have one.
+    /// Everything that has a lane or should have one.
     fn all(&self, simulator: &Simulator) -> BTreeSet<LaneSubject> {
         let cluster = simulator.cluster();
         let nodes = cluster.nodes().map(|(node, _)| LaneSubject::Node { node: node.clone() });
@@ -231,14 +231,14 @@ impl LaneRecorder {
         self.lanes.keys().cloned().chain(zones).chain(nodes).chain(pods).ordered_set()
     }
 
-    /// Takes in the events of one moment, with the simulation as it is after them.
+    /// Records the events of one moment, with the simulation as it is after them.
     pub fn record(&mut self, simulator: &Simulator, events: &[Event]) {
         let mut subjects = BTreeSet::new();
         for event in events {
             let subject = event.what.subject();
             if let Some(node) = subject.node {
                 subjects.insert(LaneSubject::Node { node: node.clone() });
-                // What becomes of a node can change what becomes of its pods without a word.
+                // A change of a node can change its pods without an event about them.
                 let pods = simulator.cluster().pods_of(node.as_str());
                 subjects.extend(pods.map(|(pod, _)| LaneSubject::Pod { pod: pod.clone() }));
             }
@@ -258,7 +258,7 @@ impl LaneRecorder {
         self.events += events.len();
     }
 
-    /// The lanes until a moment.
+    /// Lanes up to a moment.
     #[must_use]
     pub fn lanes(&self, until: Timestamp) -> Lanes {
         let lanes = self.lanes.iter().map(|(subject, segments)| {
@@ -274,7 +274,7 @@ impl LaneRecorder {
         Lanes { until, forecast_from: self.forecast_from, lanes }
     }
 
-    /// Looks at what may have changed: zones and nodes before the pods on them.
+    /// Updates the lanes that may have changed: zones and nodes before the pods on them.
     fn look_at(
         &mut self,
         simulator: &Simulator,
@@ -284,7 +284,7 @@ impl LaneRecorder {
         self.compare(simulator, subjects, events, Now::is);
     }
 
-    /// The same, with what it takes for a segment to go on.
+    /// As `look_at`, with the condition for a segment to continue.
     fn compare(
         &mut self,
         simulator: &Simulator,
@@ -319,7 +319,7 @@ impl LaneRecorder {
         }
     }
 
-    /// Ends the segment of an object and begins another one, if something is different now.
+    /// Ends the segment of an object and begins another one, if its state has changed.
     fn change(
         &mut self,
         at: Timestamp,
@@ -354,22 +354,22 @@ impl LaneRecorder {
         if let Some(open) = segments.last_mut().filter(|segment| segment.goes_on) {
             (open.to, open.goes_on) = (at, false);
         }
-        // What lasted no time was not seen by anybody.
+        // A segment of zero length was visible to nobody.
         let _ = segments.pop_if(|segment| segment.from == segment.to);
         if segments.is_empty() {
-            // Most objects never become anything else, and a list makes room for four.
+            // Most objects never change, and a new list would reserve room for four.
             segments.reserve_exact(1);
         }
         segments.extend(segment);
         self.places += usize::from(before != (segments.is_empty(), first_node(segments)));
     }
 
-    /// The event that tells the most about a change of an object.
+    /// The event that says the most about a change of an object.
     fn began(&self, subject: &LaneSubject, events: &Happened<'_>) -> Option<Arc<Cause>> {
         self.most_telling(events.about(subject), |event| weight(&event.what))
     }
 
-    /// What led to what an object is now.
+    /// Cause of the current state of an object.
     fn cause(
         &self,
         subject: &LaneSubject,
@@ -411,7 +411,7 @@ impl LaneRecorder {
         }
     }
 
-    /// The last of the events with the greatest weight; none if all weigh nothing.
+    /// The last of the events with the greatest weight; `None` if all have weight 0.
     fn most_telling<'a>(
         &self,
         events: impl Iterator<Item = (usize, &'a Event)>,
@@ -427,7 +427,7 @@ impl LaneRecorder {
 }
 
 impl Segment {
-    /// Whether a node in this state is why a pod on it is so now.
+    /// Whether this state of a node explains the current state of a pod on it.
     fn matters_to(&self, pod: &Now) -> bool {
         if pod.state == LaneState::Counting || pod.state == LaneState::Terminating {
             !self.taints.is_empty()
@@ -441,7 +441,7 @@ fn reason_of(condition: Option<&NodeCondition>) -> String {
     condition.map(|condition| condition.reason.clone()).unwrap_or_default()
 }
 
-/// How much an event tells about why its object is something else now; 0 for nothing.
+/// Weight of an event as an explanation of its object's change; 0 for none.
 fn weight(what: &EventKind) -> usize {
     match what {
         EventKind::KubeletEviction { .. }
@@ -502,7 +502,7 @@ impl Now {
                 (LaneState::Unreachable, unreachable.map_or_else(String::new, |it| it.to_string()))
             }
             Some(ConditionStatus::True) => (LaneState::Ready, String::new()),
-            // Without kubelets nobody posts conditions.
+            // Without kubelets no conditions are posted.
             None if !watched => (LaneState::Ready, String::new()),
             Some(ConditionStatus::False) => (LaneState::NotReady, reason_of(ready)),
             Some(_) | None => (LaneState::Unknown, reason_of(ready)),
@@ -544,15 +544,14 @@ impl Now {
         Self { state, reason, taints: Vec::new(), node: node.map(NodeName::from) }
     }
 
-    /// Whether the object is the same as in a segment, whatever is said of it.
+    /// Whether state, taints and node are those of a segment, whatever its reason.
     fn is_like(&self, segment: &Segment) -> bool {
         self.state == segment.state && self.taints == segment.taints && self.node == segment.node
     }
 
-    /// Whether a segment goes on.
+    /// Whether a segment continues.
     fn is(&self, segment: &Segment) -> bool {
-        // What the scheduler says of a pod changes with every node; it is unschedulable all the
-        // same.
+        // The scheduler's message about a pod changes with every node; the pod stays unschedulable.
         self.is_like(segment)
             && (self.reason == segment.reason || self.state == LaneState::Unschedulable)
     }
