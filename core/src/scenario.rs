@@ -1,8 +1,8 @@
-//! Scenarios: a cluster, what happens to it, and what is expected.
+//! Scenarios: a cluster, the steps that change it, and the expected results.
 //!
 //! A scenario answers a question. The tests run it, the page shows it, the docs embed it: one
 //! format, `apiVersion: taintlab/v1`, `kind: Scenario`, whose files the `manifest` crate reads.
-//! Fields may be added; a file written once keeps its meaning.
+//! Fields may be added, but existing files keep their meaning.
 
 mod expectation;
 mod names;
@@ -56,7 +56,7 @@ impl TypeName for ScenarioKind {
     const API_VERSION: &'static str = "taintlab/v1";
 }
 
-/// A cluster, what happens to it, and what is expected.
+/// A cluster, the steps that change it, and the expected results.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
@@ -68,51 +68,51 @@ pub struct Scenario {
     /// `Scenario`.
     #[cfg_attr(feature = "typescript-all", tsify(type = "\"Scenario\""))]
     pub kind: Kind<ScenarioKind>,
-    /// What it is about.
+    /// Name, title, question and answer.
     #[serde(default)]
     pub metadata: ScenarioMetadata,
-    /// Which Kubernetes.
+    /// Release and settings of Kubernetes.
     #[serde(default, skip_serializing_if = "is_default")]
     pub kubernetes: Kubernetes,
-    /// The wall-clock time at which it begins; 2020-01-01T00:00:00Z unless given. No deadline
-    /// depends on it.
+    /// Wall-clock time at the beginning; 2020-01-01T00:00:00Z unless given. No deadline depends on
+    /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Time>,
-    /// What is there at the beginning.
+    /// Objects at the beginning.
     #[serde(default, skip_serializing_if = "is_default")]
     pub objects: Objects,
-    /// What happens, in the order of time. Steps of one instant happen in the order given.
+    /// Steps in the order of time. Steps of one instant are carried out in the given order.
     #[serde(default, skip_serializing_if = "is_default")]
     pub steps: Vec<Step>,
-    /// When the scenario ends. Unless given, it ends when nothing more will happen by itself.
+    /// End of the scenario. Unless given, it ends when nothing more will happen by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Span>,
-    /// What must turn out to be true.
+    /// Statements that must turn out to be true.
     #[serde(default, skip_serializing_if = "is_default")]
     pub expect: Vec<Expectation>,
-    /// Moments that are worth stopping at, in the order of time: a story in steps.
+    /// Moments worth stopping at, in the order of time: a story in steps.
     #[serde(default, skip_serializing_if = "is_default")]
     pub bookmarks: Vec<Bookmark>,
 }
 
-/// A moment that is worth stopping at. It changes nothing in a run.
+/// A moment worth stopping at. It changes nothing in a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Bookmark {
-    /// When, since the beginning.
+    /// Time since the beginning.
     pub at: Span,
-    /// What there is to see.
+    /// Text about this moment.
     #[serde(default, skip_serializing_if = "is_default")]
     pub note: String,
-    /// What to look at: `node worker-1`, `pod shop/web-0` or `workload deployment/shop/web`. A
-    /// viewer passes over what it does not know.
+    /// Object to look at: `node worker-1`, `pod shop/web-0` or `workload deployment/shop/web`. A
+    /// viewer ignores objects that it does not know.
     #[serde(default, skip_serializing_if = "is_default")]
     pub select: String,
 }
 
-/// What a scenario is about.
+/// Name, title, question and answer of a scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
@@ -124,21 +124,21 @@ pub struct ScenarioMetadata {
     /// A title for a list.
     #[serde(skip_serializing_if = "is_default")]
     pub title: String,
-    /// The question it answers.
+    /// The question that it answers.
     #[serde(skip_serializing_if = "is_default")]
     pub question: String,
     /// The answer.
     #[serde(skip_serializing_if = "is_default")]
     pub answer: String,
-    /// What it is about, in words by which a list can be searched: `zones`, `statefulset`.
+    /// Search words: `zones`, `statefulset`.
     #[serde(skip_serializing_if = "is_default")]
     pub tags: Vec<String>,
-    /// Where the question comes from: `kubernetes/kubernetes#74651`.
+    /// Source of the question: `kubernetes/kubernetes#74651`.
     #[serde(skip_serializing_if = "is_default")]
     pub threads: Vec<String>,
 }
 
-/// Which Kubernetes a scenario runs on.
+/// Release and settings of the Kubernetes that a scenario runs on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
@@ -151,52 +151,51 @@ pub struct Kubernetes {
     #[serde(skip_serializing_if = "is_default")]
     pub feature_gates: BTreeMap<String, bool>,
     /// Whether kubelets send heartbeats and the node lifecycle controller monitors them, as in a
-    /// real cluster. Unless given, they do if a step, an expectation, a flag or a setting is about
-    /// them; without, taints come only by hand and stay.
+    /// real cluster. Unless given, they do if a step, an expectation, a flag or a setting needs
+    /// them. Without them, taints are only added by hand, and stay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_lifecycle: Option<bool>,
     /// Flags of kube-controller-manager that differ from the defaults of the release, by name.
     #[serde(skip_serializing_if = "is_default", deserialize_with = "flag_values")]
     pub controller_manager_flags: BTreeMap<String, String>,
-    /// How the kubelets are set.
+    /// Settings of the kubelets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kubelets: Option<KubeletSettings>,
-    /// How long health passes take, by which they drift. Unless given, as on a real machine: 350us
-    /// for each node, and 25ms for each that is written. `{}` is for ideal clocks.
+    /// Duration of health passes, which delays the following ones. Unless given, as on a real
+    /// machine: 350us for each node, and 25ms for each node written. `{}` means ideal clocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health_pass: Option<HealthPassTime>,
-    /// The KubeletConfiguration of all kubelets, as far as it is about eviction. Unless given, that
-    /// of a `KubeletConfiguration` among the objects.
+    /// The eviction part of all kubelets' KubeletConfiguration. Unless given, that of a
+    /// `KubeletConfiguration` among the objects.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kubelet_configuration: Option<KubeletConfiguration>,
-    /// Flags of all kubelets about eviction, by name: `eviction-hard`. They count before the
+    /// Eviction flags of all kubelets, by name: `eviction-hard`. They take precedence over the
     /// configuration.
     #[serde(skip_serializing_if = "is_default", deserialize_with = "flag_values")]
     pub kubelet_flags: BTreeMap<String, String>,
     /// Whether the rest of the control plane takes part: admission, scheduler, controllers of
     /// workloads, budgets, pod garbage collection. Unless given, it does if there are workloads or
-    /// budgets, or if a step, an expectation or a setting is about them; without, pods are as they
-    /// are given and nothing replaces them. It brings `nodeLifecycle` with it.
+    /// budgets, or if a step, an expectation or a setting needs it. Without it, pods stay as they
+    /// are given and nothing replaces them. It implies `nodeLifecycle`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control_plane: Option<bool>,
     /// Flags of kube-apiserver that differ from the defaults, by name.
     #[serde(skip_serializing_if = "is_default", deserialize_with = "flag_values")]
     pub api_server_flags: BTreeMap<String, String>,
-    /// How long a pod takes from being bound to a node to being ready, unless its workload says
-    /// otherwise; 2s unless given.
+    /// Time from the binding of a pod to its readiness, unless its workload says otherwise; 2s
+    /// unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_up_time: Option<Span>,
-    /// The descheduler with its plugin `RemovePodsViolatingNodeTaints`; there is none unless given,
-    /// `{}` for its defaults. It brings `controlPlane` with it.
+    /// The descheduler with its plugin `RemovePodsViolatingNodeTaints`; none unless given, `{}` for
+    /// its defaults. It implies `controlPlane`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub descheduler: Option<DeschedulerSettings>,
-    /// The autoscaler of groups of nodes; there is none unless given. It brings `controlPlane` with
-    /// it.
+    /// The autoscaler of node groups; none unless given. It implies `controlPlane`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub autoscaler: Option<AutoscalerSettings>,
 }
 
-/// Values of flags may be written as numbers, `true` and `false`.
+/// Flag values, which may be written as numbers, `true` or `false`.
 fn flag_values<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, String>, D::Error> {
@@ -211,13 +210,13 @@ fn flag_values<'de, D: Deserializer<'de>>(
     Ok(values.into_iter().ordered_map())
 }
 
-/// What is there at the beginning.
+/// Objects at the beginning.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Objects {
-    // Copies of a scenario share nodes and pods, also with simulators that begin with them.
+    // Copies of a scenario share nodes and pods, also with simulators that start from them.
     /// Nodes.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "typescript-all", tsify(type = "KubernetesNode[]"))]
@@ -232,10 +231,10 @@ pub struct Objects {
     /// PodDisruptionBudgets.
     #[serde(skip_serializing_if = "is_default")]
     pub budgets: Vec<PodDisruptionBudget>,
-    /// Many nodes that are alike, with their pods; they come after those given one by one.
+    /// Groups of identical nodes with their pods; they follow the nodes given one by one.
     #[serde(skip_serializing_if = "is_default")]
     pub node_groups: Vec<NodeGroup>,
-    /// Files with manifests, beside the scenario file; their objects come after those given here.
+    /// Manifest files beside the scenario file; their objects follow those given here.
     #[serde(skip_serializing_if = "is_default")]
     pub files: Vec<String>,
     /// Objects of other kinds, kept for export. The engine uses PriorityClasses, the leases of
@@ -246,7 +245,7 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// How many nodes and pods there are at the beginning, with those of the groups.
+    /// Number of initial nodes and pods, including those of the groups.
     #[must_use]
     pub fn nodes_and_pods(&self) -> u64 {
         let of_their_own = (self.nodes.len() + self.pods.len()) as u64;
@@ -257,29 +256,31 @@ impl Objects {
     }
 }
 
-/// Something that happens at a given time.
+/// A command at a given time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Step {
-    /// When, since the beginning.
+    /// Time since the beginning.
     pub at: Span,
-    /// What.
+    /// The command.
     #[serde(rename = "do")]
     pub command: Command,
-    /// The error with which it must be refused; unless given, it must be carried out, or refused
-    /// because a request was made to fail.
+    /// The error with which it must be refused. Unless given, it must succeed, or fail because a
+    /// request was made to fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }
 
 impl Step {
-    /// Whether what came of the step is what it says: `None` if it was carried out, the error if it
-    /// was refused with the one that it names, or was made to fail. `index` counts the steps from 0.
+    /// Compares the result of the step with its expected result. Returns `None` if it was carried
+    /// out, and the error if it was refused as expected or was made to fail. `index` counts the
+    /// steps from 0.
     ///
     /// # Errors
-    /// It was refused otherwise, or was carried out although it should have been refused.
+    /// The step was refused with another error, or was carried out although it should have been
+    /// refused.
     pub fn check(
         &self,
         index: usize,
@@ -295,41 +296,41 @@ impl Step {
     }
 }
 
-/// Why a scenario cannot run.
+/// Reasons why a scenario cannot run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScenarioError {
     /// A feature gate, a flag or a setting of the kubelets is wrong.
     Config(ConfigError),
     /// A group of nodes is too large, or has no name.
     NodeGroup {
-        /// Which one, counted from 0.
+        /// Index of the group, from 0.
         index: usize,
-        /// Why.
+        /// Reason.
         error: String,
     },
-    /// Two objects have one name, so that one of them would be lost.
+    /// Two objects have the same name, so that one of them would be lost.
     DuplicateName(DuplicateName),
     /// A step cannot be carried out.
     Step {
-        /// Which one, counted from 0.
+        /// Index of the step, from 0.
         index: usize,
-        /// Why.
+        /// Reason.
         error: CommandError,
     },
     /// A step was carried out that should have been refused.
     NotRefused {
-        /// Which one, counted from 0.
+        /// Index of the step, from 0.
         index: usize,
     },
-    /// More happens than can be played at once: see [`MOST_MOMENTS`] and [`MOST_EVENTS`].
+    /// Too much happens for one run: see [`MOST_MOMENTS`] and [`MOST_EVENTS`].
     TooMuch {
-        /// How far it came.
+        /// Simulated time that it reached.
         at: Timestamp,
     },
 }
 
 impl ScenarioError {
-    /// The field of the scenario that is to blame: `steps[2]`.
+    /// Field of the scenario with the error: `steps[2]`.
     #[must_use]
     pub fn path(&self) -> String {
         match self {
@@ -374,14 +375,14 @@ impl fmt::Display for ScenarioError {
 
 impl core::error::Error for ScenarioError {}
 
-/// What came of a scenario.
+/// Result of a scenario.
 #[derive(Clone, Debug)]
 pub struct ScenarioRun {
-    /// All that happened.
+    /// All events.
     pub events: Vec<Event>,
-    /// For each expectation, in order, whether it turned out to be true.
+    /// Outcome of each expectation, in order.
     pub outcomes: Vec<Outcome>,
-    /// The cluster at the end.
+    /// The simulation at the end.
     pub simulator: Simulator,
 }
 
@@ -394,7 +395,7 @@ impl ScenarioRun {
 }
 
 impl Scenario {
-    /// The configuration of its simulation.
+    /// Configuration of its simulation.
     #[must_use]
     pub fn config(&self) -> SimulatorConfig {
         SimulatorConfig {
@@ -447,7 +448,7 @@ impl Scenario {
         })
     }
 
-    /// Leaves out what it expects. What takes part because it was expected still takes part.
+    /// Removes all expectations. Components that take part because of them still take part.
     pub fn clear_expectations(&mut self) {
         let (control_plane, node_lifecycle) = (self.has_control_plane(), self.has_node_lifecycle());
         self.expect.clear();
@@ -459,14 +460,14 @@ impl Scenario {
         }
     }
 
-    /// When it ends at the latest; before, once nothing more happens by itself and no expectation
+    /// Latest possible end. It ends earlier once nothing more happens by itself and no expectation
     /// names a later time. See [`Player`].
     fn ends_by(&self) -> Timestamp {
         let last = self.expect.iter().filter_map(Expectation::last_moment).max();
         self.until.map_or_else(|| self.latest_end(last), Span::timestamp)
     }
 
-    /// The end of a scenario that names none, at the latest.
+    /// Latest possible end of a scenario without `until`.
     fn latest_end(&self, last_expectation: Option<Timestamp>) -> Timestamp {
         if !self.has_node_lifecycle() {
             return Timestamp::MAX;
@@ -487,7 +488,7 @@ impl Scenario {
         })
     }
 
-    /// The leases of nodes among its other objects.
+    /// Leases of nodes among its other objects.
     fn leases(&self) -> impl Iterator<Item = Lease> {
         let others = self.objects.others.iter();
         others
@@ -509,7 +510,7 @@ impl Scenario {
         objects.filter_map(|object| DeviceObject::deserialize(object).ok()).collect()
     }
 
-    /// The objects of a kind among its other objects.
+    /// Objects of one kind among its other objects.
     fn others<'a, T: Deserialize<'a>>(&'a self, kind: &str) -> Vec<T> {
         let others = self.objects.others.iter();
         others
@@ -518,17 +519,18 @@ impl Scenario {
             .collect()
     }
 
-    /// Its cluster at the beginning. `objects.files` must have been read into the other objects.
+    /// Simulation of its initial cluster. `objects.files` must have been read into the other
+    /// objects.
     ///
     /// # Errors
-    /// A feature gate, a flag, a setting of the kubelets or a group of nodes is wrong, or two
-    /// objects have one name.
+    /// A feature gate, a flag, a setting of the kubelets or a group of nodes is invalid, or two
+    /// objects have the same name.
     pub fn simulator(&self) -> Result<Simulator, ScenarioError> {
         at_once(self.simulator_in_slices(&|_| {}))
     }
 
-    /// The same as [`simulator`](Self::simulator) in slices, for clusters that take long: `watch` is
-    /// told again and again how many of the pods are in place.
+    /// As [`simulator`](Self::simulator), in slices, for large clusters: `watch` receives the
+    /// number of pods placed so far, repeatedly.
     ///
     /// # Errors
     /// As [`simulator`](Self::simulator).
@@ -543,9 +545,9 @@ impl Scenario {
         self.place(nodes.iter().cloned(), pods.iter().cloned(), watch).await
     }
 
-    /// The same with these nodes and pods in the place of its own, besides those of its groups.
-    /// Whoever has many need not have them twice, even if the simulator has to complete them. Their
-    /// names must differ.
+    /// As [`simulator`](Self::simulator), with these nodes and pods instead of its own, in addition
+    /// to those of its groups. This spares large clusters a second copy, even if the simulator has
+    /// to complete the objects. Their names must differ.
     ///
     /// # Errors
     /// As [`simulator`](Self::simulator), but for names.
@@ -587,14 +589,14 @@ impl Scenario {
         placed.map_err(ScenarioError::Config)
     }
 
-    /// Runs it to its end and checks what is expected.
+    /// Runs it to its end and checks its expectations.
     ///
-    /// Without `until` it ends when nothing more happens by itself, and not before the times that
-    /// the expectations name. With kubelets it may go on forever, and then ends a day after the
-    /// last time that is named.
+    /// Without `until` it ends when nothing more happens by itself, but not before the times that
+    /// its expectations name. With kubelets it could continue forever, and ends a day after the
+    /// last named time.
     ///
     /// # Errors
-    /// A feature gate is wrong, a step cannot be carried out, or too much happens.
+    /// A feature gate is invalid, a step cannot be carried out, or too much happens.
     pub fn run(&self) -> Result<ScenarioRun, ScenarioError> {
         let mut simulator = self.simulator()?;
         let mut events = Vec::new();

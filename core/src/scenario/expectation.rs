@@ -1,4 +1,4 @@
-//! What a scenario expects, and whether it turned out to be true.
+//! Expectations of a scenario, and their outcomes.
 
 mod check;
 mod display;
@@ -16,14 +16,14 @@ use crate::kubelet::{EvictionManagerReport, Signal};
 use crate::protocol::zone::ZoneState;
 use crate::time::{Span, Timestamp};
 
-/// Something that must turn out to be true.
+/// A statement that must turn out to be true.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Expectation {
-    /// A controller deletes the pod, so that the API server accepts a `DELETE` for it, or its
-    /// kubelet kills it to free what it uses.
+    /// A controller deletes the pod (the API server accepts its `DELETE`), or its kubelet kills it
+    /// to free resources.
     Evicted(PodExpectation),
     /// No controller deletes the pod, nor does its kubelet kill it (in the given time).
     NotEvicted(PodExpectation),
@@ -31,58 +31,57 @@ pub enum Expectation {
     Gone(PodExpectation),
     /// The pod object is still there at the end.
     Present(PodExpectation),
-    /// A component records such an event.
+    /// A component records a matching event.
     Event(EventExpectation),
-    /// No component records such an event (in the given time).
+    /// No component records a matching event (in the given time).
     NoEvent(EventExpectation),
-    /// The node lifecycle controller gives the node such a taint.
+    /// The node lifecycle controller adds a matching taint to the node.
     NodeTainted(TaintExpectation),
-    /// The node lifecycle controller gives the node no such taint (in the given time).
+    /// The node lifecycle controller adds no matching taint to the node (in the given time).
     NodeNotTainted(TaintExpectation),
-    /// The node lifecycle controller takes such a taint off the node.
+    /// The node lifecycle controller removes a matching taint from the node.
     NodeUntainted(TaintExpectation),
-    /// A condition of the node comes to have that status.
+    /// A condition of the node changes to this status.
     NodeCondition(ConditionExpectation),
-    /// No condition of the node comes to have that status (in the given time).
+    /// No condition of the node changes to this status (in the given time).
     NoNodeCondition(ConditionExpectation),
-    /// The zone comes into that state.
+    /// The zone changes to this state.
     ZoneState(ZoneExpectation),
-    /// The zone does not come into that state (in the given time).
+    /// The zone does not change to this state (in the given time).
     NoZoneState(ZoneExpectation),
-    /// The zone gets that rate.
+    /// The zone gets this rate.
     ZoneRate(RateExpectation),
     /// At the end the kubelet of a node would evict these pods in this order.
     Ranking(RankingExpectation),
-    /// At the end there is so much left of what a signal watches.
+    /// At the end this amount is left of the resource that a signal watches.
     Available(AvailableExpectation),
-    /// So many pods of the workload are ready.
+    /// This number of the workload's pods is ready.
     ReadyReplicas(ReplicasExpectation),
-    /// It never happens that so many pods of the workload are ready (in the given time).
+    /// The workload never has this number of ready pods (in the given time).
     NoReadyReplicas(ReplicasExpectation),
-    /// What the outage was like for the workload, looked at from the end.
+    /// Downtime of the workload up to the end of the scenario.
     Availability(AvailabilityExpectation),
     /// The scheduler binds the pod to a node.
     Scheduled(ScheduledExpectation),
     /// The scheduler does not bind the pod, or not to that node (in the given time).
     NotScheduled(ScheduledExpectation),
-    /// So many pods of the workload are on the node at the end, those that are terminating
-    /// included.
+    /// This number of the workload's pods is on the node at the end, terminating ones included.
     PodsOn(PodsOnExpectation),
-    /// The pod has that status at the end, as `kubectl get pods` shows it: `Terminating`.
+    /// The pod has this status at the end, as `kubectl get pods` shows it: `Terminating`.
     PodStatus(PodStatusExpectation),
 }
 
-/// How many ready pods of which workload, and when.
+/// Number of ready pods of a workload, and its time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ReplicasExpectation {
-    /// Which workload: `deployment/web`.
+    /// The workload: `deployment/web`.
     pub workload: WorkloadKey,
-    /// How many are ready; those that are terminating do not count.
+    /// Ready pods; terminating ones do not count.
     pub replicas: u32,
-    /// At this time there are so many.
+    /// Exactly at this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Span>,
     /// At this time or before.
@@ -93,34 +92,34 @@ pub struct ReplicasExpectation {
     pub from: Option<Span>,
 }
 
-/// What an outage was like for a workload. Fields that are left out match everything.
+/// Downtime of a workload. Fields that are left out match everything.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AvailabilityExpectation {
-    /// Which workload: `deployment/web`.
+    /// The workload: `deployment/web`.
     pub workload: WorkloadKey,
-    /// The longest time with fewer ready pods than wanted.
+    /// Longest uninterrupted time with fewer ready pods than wanted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest_below: Option<Span>,
-    /// The longest time without any ready pod.
+    /// Longest uninterrupted time without any ready pod.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest_at_zero: Option<Span>,
-    /// The time that missing pods were missing, added up over all of them.
+    /// Time that pods were missing, summed over all missing pods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replica_time_lost: Option<Span>,
 }
 
-/// Which pod on which node, and when.
+/// Binding of a pod to a node, and its time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ScheduledExpectation {
-    /// Which pod, `namespace/name`.
+    /// The pod, `namespace/name`.
     pub pod: PodKey,
-    /// Which node; any unless given.
+    /// The node; any unless given.
     #[serde(default, skip_serializing_if = "is_default")]
     pub node: String,
     /// Exactly at this time.
@@ -134,44 +133,44 @@ pub struct ScheduledExpectation {
     pub from: Option<Span>,
 }
 
-/// How many pods of which workload on which node.
+/// Number of a workload's pods on a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PodsOnExpectation {
-    /// Which workload: `deployment/web`.
+    /// The workload: `deployment/web`.
     pub workload: WorkloadKey,
-    /// Which node; empty for none.
+    /// The node; empty for none.
     pub node: String,
-    /// How many.
+    /// Number of pods.
     pub pods: u32,
 }
 
-/// Which status of which pod.
+/// Status of a pod.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PodStatusExpectation {
-    /// Which pod, `namespace/name`.
+    /// The pod, `namespace/name`.
     pub pod: PodKey,
     /// The status, for example `Running`, `Pending`, `ContainerCreating` or `Terminating`.
     pub status: String,
 }
 
-/// Which taint of which node, and when.
+/// Taint of a node, and its time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TaintExpectation {
-    /// Which node.
+    /// The node.
     pub node: String,
-    /// The key of the taint; any unless given.
+    /// Key of the taint; any unless given.
     #[serde(default, skip_serializing_if = "is_default")]
     pub key: String,
-    /// The effect of the taint; `NoExecute` unless given.
+    /// Effect of the taint; `NoExecute` unless given.
     #[serde(default = "no_execute", skip_serializing_if = "is_no_execute")]
     pub effect: TaintEffect,
     /// Exactly at this time.
@@ -193,18 +192,18 @@ fn is_no_execute(effect: &TaintEffect) -> bool {
     *effect == TaintEffect::NoExecute
 }
 
-/// Which status of which condition, and when.
+/// Status of a node's condition, and its time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ConditionExpectation {
-    /// Which node.
+    /// The node.
     pub node: String,
-    /// The type of the condition; `Ready` unless given.
+    /// Type of the condition; `Ready` unless given.
     #[serde(rename = "type", default = "ready", skip_serializing_if = "is_ready")]
     pub type_: String,
-    /// The status.
+    /// Status of the condition.
     pub status: ConditionStatus,
     /// Exactly at this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -225,15 +224,15 @@ fn is_ready(type_: &str) -> bool {
     type_ == "Ready"
 }
 
-/// Which state of which zone, and when.
+/// State of a zone, and its time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ZoneExpectation {
-    /// Which zone: `region/zone`, or its zone label alone; empty for nodes without these labels.
+    /// The zone: `region/zone`, or its zone label alone; empty for nodes without these labels.
     pub zone: String,
-    /// The state.
+    /// State of the zone.
     pub state: ZoneState,
     /// Exactly at this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -246,13 +245,13 @@ pub struct ZoneExpectation {
     pub from: Option<Span>,
 }
 
-/// Which rate of which zone, and when.
+/// Rate of a zone, and its time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RateExpectation {
-    /// Which zone: `region/zone`, or its zone label alone; empty for nodes without these labels.
+    /// The zone: `region/zone`, or its zone label alone; empty for nodes without these labels.
     pub zone: String,
     /// Nodes per second; 0 if the zone is stopped.
     pub rate: NodesPerSecond,
@@ -267,41 +266,41 @@ pub struct RateExpectation {
     pub from: Option<Span>,
 }
 
-/// Who would go first.
+/// Order in which a kubelet would evict pods.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RankingExpectation {
-    /// Which node.
+    /// The node.
     pub node: String,
-    /// Of what there is too little: a signal, for example `memory.available`.
+    /// Signal of the scarce resource, for example `memory.available`.
     pub signal: Signal,
     /// The first pods of the ranking, `namespace/name`, in order.
     pub pods: Vec<PodKey>,
 }
 
-/// How much is left.
+/// Amount left of a resource.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AvailableExpectation {
-    /// Which node.
+    /// The node.
     pub node: String,
-    /// Of what: a signal, for example `memory.available`.
+    /// Signal of the resource, for example `memory.available`.
     pub signal: Signal,
-    /// How much.
+    /// Amount left.
     pub amount: Quantity,
 }
 
-/// Which pod, and when.
+/// A pod, and a time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PodExpectation {
-    /// Which pod, `namespace/name`.
+    /// The pod, `namespace/name`.
     pub pod: PodKey,
     /// Exactly at this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -314,22 +313,22 @@ pub struct PodExpectation {
     pub from: Option<Span>,
 }
 
-/// Which event, and when. Fields that are left out match everything.
+/// Matching events, and their time. Fields that are left out match everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct EventExpectation {
-    /// The pod it is about, `namespace/name`.
+    /// Pod that the event is about, `namespace/name`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pod: Option<PodKey>,
-    /// The node it is about.
+    /// Node that the event is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
-    /// The workload it is about: `deployment/web`.
+    /// Workload that the event is about: `deployment/web`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workload: Option<WorkloadKey>,
-    /// The reason, for example `TaintManagerEviction`.
+    /// Reason of the event, for example `TaintManagerEviction`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The whole message.
@@ -344,24 +343,24 @@ pub struct EventExpectation {
     /// At this time or later.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<Span>,
-    /// Exactly this many such events; at least one unless given.
+    /// Exact number of matching events; at least one unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<u32>,
 }
 
-/// Whether an expectation turned out to be true.
+/// Outcome of an expectation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Outcome {
     /// The expectation in words: `default/web-1 is evicted at 5m0s`.
     pub expectation: String,
-    /// What happened instead; absent if it was true.
+    /// The actual events; absent if the expectation was true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
 
-/// A time in an expectation.
+/// Times in an expectation.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     at: Option<Span>,
@@ -397,8 +396,8 @@ window!(
 );
 
 impl Expectation {
-    /// What an event came to, as something to expect: nothing, if there is no way to expect it.
-    /// Whatever comes out is true of a run that has the event.
+    /// Expectations that an event fulfils; empty for events that no expectation covers. Each is
+    /// true of a run with the event.
     #[must_use]
     pub fn of_event(event: &Event) -> Vec<Self> {
         let at = Some(Span::from(event.at));
@@ -481,7 +480,7 @@ impl Expectation {
         Vec::from([one])
     }
 
-    /// The last moment this speaks of; a scenario without an end runs at least until then.
+    /// Last moment that it names; a scenario without `until` runs at least until then.
     pub(super) fn last_moment(&self) -> Option<Timestamp> {
         match self {
             Self::Evicted(e) | Self::NotEvicted(e) | Self::Gone(e) | Self::Present(e) => {
@@ -501,8 +500,8 @@ impl Expectation {
         }
     }
 
-    /// Whether what is to happen may still happen later than `now`, so that it is too early to say
-    /// that it did not. What must not happen is never open: once it has happened, it is not so.
+    /// Whether the expected event may still happen after `now`, so that it is too early to call it
+    /// false. Negative expectations are never open: once the event has happened, they are false.
     #[must_use]
     pub fn is_open(&self, now: Timestamp) -> bool {
         match self {
@@ -518,7 +517,7 @@ impl Expectation {
         }
     }
 
-    /// Whether this can only be true with kubelets and a node lifecycle controller.
+    /// Whether it needs kubelets and a node lifecycle controller to be true.
     pub(super) const fn needs_node_lifecycle(&self) -> bool {
         matches!(
             self,
@@ -532,7 +531,7 @@ impl Expectation {
         )
     }
 
-    /// Whether this can only be true with the rest of the control plane.
+    /// Whether it needs the rest of the control plane to be true.
     pub(super) const fn needs_control_plane(&self) -> bool {
         matches!(
             self,

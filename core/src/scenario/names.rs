@@ -1,4 +1,4 @@
-//! Names that come twice: the second object would replace the first without a word.
+//! Duplicate names: the second object would silently replace the first.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -12,15 +12,14 @@ use hashbrown::HashMap;
 use super::Objects;
 use crate::api::ObjectMeta;
 
-/// An object whose name another one has already.
+/// An object with the name of another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DuplicateName {
     /// The object in words: ``the pod `default/web-1-1` ``.
     pub object: String,
-    /// The field of the scenario that the first one comes from: `objects.pods[3]`, or
-    /// `objects.nodeGroups[0]`.
+    /// Field of the scenario with the first object: `objects.pods[3]`, or `objects.nodeGroups[0]`.
     pub first: String,
-    /// The same of the second one.
+    /// Field of the scenario with the second object.
     pub second: String,
 }
 
@@ -38,7 +37,7 @@ impl DuplicateName {
         [&self.first, &self.second].iter().any(|path| path.starts_with("objects.nodeGroups["))
     }
 
-    /// What to do about it.
+    /// Advice on how to resolve it.
     #[must_use]
     pub fn help(&self) -> &'static str {
         if self.is_of_group() {
@@ -49,18 +48,17 @@ impl DuplicateName {
     }
 }
 
-/// How many are found at most.
+/// Duplicates reported at most.
 const MOST: usize = 20;
 
-/// The objects by kind and name, and where each comes from.
+/// Search for duplicate names.
 struct Names<'o> {
     objects: &'o Objects,
     found: Vec<DuplicateName>,
 }
 
 impl Objects {
-    /// Objects whose names others have already, among those given one by one and those that the
-    /// groups make; the first 20.
+    /// Duplicate names among objects given one by one and objects made by groups; the first 20.
     #[must_use]
     pub fn duplicate_names(&self) -> Vec<DuplicateName> {
         let mut names = Names { objects: self, found: Vec::new() };
@@ -84,7 +82,7 @@ impl Names<'_> {
         }
     }
 
-    /// Objects that are given one by one.
+    /// Finds duplicates among objects given one by one.
     fn listed<'m>(&mut self, kind: &str, list: &str, names: impl Iterator<Item = Name<'m>>) {
         let mut seen: HashMap<Name<'m>, usize, FixedState> = HashMap::default();
         for (index, name) in names.enumerate() {
@@ -97,8 +95,8 @@ impl Names<'_> {
         }
     }
 
-    /// The nodes of a group are its name and a number, so that two groups make the same ones if
-    /// they have the same name.
+    /// Finds duplicate nodes. A group names its nodes by its own name and a number, so that groups
+    /// of the same name make the same nodes.
     fn nodes(&mut self) {
         let objects = self.objects;
         let nodes = objects.nodes.iter().map(|node| ["", "", &node.metadata.name]);
@@ -124,7 +122,8 @@ impl Names<'_> {
         }
     }
 
-    /// The same for pods: the name of the template, the number of the node, and that of the pod.
+    /// Finds duplicate pods. A group names them by its template, the number of the node and the
+    /// number of the pod.
     fn pods(&mut self) {
         let objects = self.objects;
         let pods = objects.pods.iter().map(|pod| name_of("", &pod.metadata));
@@ -162,7 +161,7 @@ impl Names<'_> {
     }
 }
 
-/// A kind where names of several kinds are told apart, a namespace and a name.
+/// Kind, where names of several kinds are compared, then namespace and name.
 type Name<'m> = [&'m str; 3];
 
 fn name_of<'m>(kind: &'m str, metadata: &'m ObjectMeta) -> Name<'m> {
@@ -177,7 +176,7 @@ fn namespace(namespace: &str) -> &str {
     if namespace.is_empty() { "default" } else { namespace }
 }
 
-/// `web-12` as `web` and 12, if a group could have made it.
+/// Splits `web-12` into `web` and 12, if a group could have made it.
 fn split_number(name: &str) -> Option<(&str, u32)> {
     let (name, digits) = name.rsplit_once('-')?;
     let number: u32 = digits.parse().ok()?;

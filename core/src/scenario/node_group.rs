@@ -1,4 +1,4 @@
-//! Many nodes that are alike, and their pods, in a few lines.
+//! Groups of identical nodes, and their pods, in a few lines.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -11,41 +11,42 @@ use crate::api::{Labels, Node, Pod, is_default};
 use crate::policy::admission::default_tolerations;
 use crate::protocol::zone::{REGION_LABEL, ZONE_LABEL};
 
-/// Nodes that differ only by their number.
+/// Nodes that differ only in their number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NodeGroup {
-    /// What the names begin with: `worker` makes `worker-1`, `worker-2` and so on.
+    /// Prefix of the names: `worker` makes `worker-1`, `worker-2` and so on.
     pub name: String,
-    /// How many, at most 10,000.
+    /// Number of nodes, at most 10,000.
     pub count: u32,
-    /// Their zone, `region/zone` or `zone`: the labels `topology.kubernetes.io/region` and
-    /// `topology.kubernetes.io/zone`.
+    /// Zone of the nodes, `region/zone` or `zone`, set as the labels
+    /// `topology.kubernetes.io/region` and `topology.kubernetes.io/zone`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub zone: String,
     /// Further labels.
     #[serde(default, skip_serializing_if = "is_default")]
     pub labels: BTreeMap<String, String>,
-    /// How many pods each node runs, at most 250: `web-1-1` and `web-1-2` on `worker-1` if the
-    /// template is named `web`. Two groups whose templates have one name make the same pods, which
-    /// is an error.
+    /// Pods on each node, at most 250: `web-1-1` and `web-1-2` on `worker-1` if the template is
+    /// named `web`. Two groups whose templates have the same name make the same pods, which is an
+    /// error.
     #[serde(default, skip_serializing_if = "is_default")]
     pub pods_per_node: u32,
-    /// What the pods are like. One that has no tolerations gets those that Kubernetes gives by
-    /// default.
+    /// Template of the pods. Without tolerations, they get the default ones of Kubernetes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pod: Option<Pod>,
 }
 
-/// The most nodes of a group, and the most pods of a node.
+/// Maximum number of nodes in a group, and of pods on a node.
 const MOST_NODES: u32 = 10_000;
 const MOST_PODS: u32 = 250;
 
 impl NodeGroup {
+    /// Checks the name and the numbers.
+    ///
     /// # Errors
-    /// Which number is out of range, and the range.
+    /// The name is empty, or a number is out of range.
     pub fn check(&self) -> Result<(), String> {
         if self.name.is_empty() {
             return Err("name: a group of nodes needs a name, for example `worker`".into());
@@ -60,7 +61,7 @@ impl NodeGroup {
         Ok(())
     }
 
-    /// The nodes.
+    /// Nodes of the group.
     pub fn nodes(&self) -> impl Iterator<Item = Node> {
         let (region, zone) = self.zone.split_once('/').unwrap_or(("", &self.zone));
         let mut labels = Labels::from(self.labels.clone());
@@ -77,7 +78,7 @@ impl NodeGroup {
         })
     }
 
-    /// The pods of all its nodes.
+    /// Pods of all its nodes.
     pub fn pods(&self) -> impl Iterator<Item = Pod> {
         let mut template = self.pod.clone().unwrap_or_default();
         if template.spec.tolerations.is_empty() {

@@ -1,5 +1,4 @@
-//! A scenario at play: the one place that knows how steps, time and the end of a scenario go
-//! together.
+//! Playback of a scenario: the one place that combines steps, time and the end of a scenario.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -11,22 +10,21 @@ use crate::order::Order;
 use crate::simulator::Simulator;
 use crate::time::{Span, Timestamp};
 
-/// At so many moments something may happen in a scenario that is played at once: many times what
-/// the outage of a zone of 5,000 nodes and 150,000 pods takes.
+/// Maximum number of moments in one playback: many times the number in an outage of a zone of 5,000
+/// nodes with 150,000 pods.
 pub const MOST_MOMENTS: usize = 1_000_000;
-/// So many events may come of it, about a gigabyte.
+/// Maximum number of events in one playback, about a gigabyte.
 pub const MOST_EVENTS: usize = 4_000_000;
 
-/// What a scenario still has to do with its simulation, and when it ends. It is cheap to clone.
+/// Remaining steps and the end of a scenario. It is cheap to clone.
 ///
-/// Whoever wants to do something between two moments (show them, ask a predicate, make an edit)
-/// drives it with [`next`](Self::next) and [`play_to`](Self::play_to);
-/// [`run_to_end`](Self::run_to_end) does the rest at once.
+/// To act between two moments (show them, ask a predicate, make an edit), use [`next`](Self::next)
+/// and [`play_to`](Self::play_to); [`run_to_end`](Self::run_to_end) does the rest in one call.
 #[derive(Clone, Debug)]
 pub struct Player {
-    /// In the order of time, each with its number in the scenario.
+    /// Steps in the order of time, each with its index in the scenario.
     steps: Arc<[(usize, Step)]>,
-    /// How many of them have been played.
+    /// Number of steps played.
     played: usize,
     ends_by: Timestamp,
     ends_after: Timestamp,
@@ -35,32 +33,32 @@ pub struct Player {
 /// The next moment at which something happens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Next<'a> {
-    /// When; never in the past.
+    /// Time; never in the past.
     pub at: Timestamp,
-    /// What.
+    /// Step or deadline.
     pub what: NextWhat<'a>,
 }
 
-/// What happens next.
+/// The next thing to happen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NextWhat<'a> {
-    /// The simulation has a deadline.
+    /// A deadline of the simulation.
     Deadline(TimeoutReason),
-    /// The scenario has a step.
+    /// A step of the scenario.
     Step(&'a Step),
 }
 
-/// How a run came to its end.
+/// Reason why a playback ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// The scenario is over, or nothing more happens by itself.
     AtRest,
-    /// More happens than was allowed; the run can be continued.
+    /// More happens than was allowed; playback can be continued.
     TooManyMoments,
 }
 
 impl Player {
-    /// The scenario from its beginning.
+    /// Starts at the beginning of a scenario.
     #[must_use]
     pub fn new(scenario: &Scenario) -> Self {
         let mut steps: Vec<_> = scenario.steps.iter().cloned().enumerate().collect();
@@ -74,14 +72,14 @@ impl Player {
         }
     }
 
-    /// The step that is played next.
+    /// The next step to play.
     #[must_use]
     pub fn next_step(&self) -> Option<&Step> {
         self.steps.get(self.played).map(|(_, step)| step)
     }
 
-    /// The next moment at which something happens. Of one moment the steps are named first: all of
-    /// them are played before what follows from one of them.
+    /// The next moment at which something happens. Steps come before a deadline of the same moment:
+    /// all of them are played before their consequences.
     #[must_use]
     pub fn next(&self, simulator: &Simulator) -> Option<Next<'_>> {
         let deadline = simulator.poll_timeout().filter(|next| next.at < Timestamp::MAX);
@@ -94,8 +92,8 @@ impl Player {
         [step, deadline].into_iter().flatten().min_by_key(|next| next.at)
     }
 
-    /// Plays the next step, at its time or now if that is over: what [`Step::check`] says of it.
-    /// `None` if there is none. The step counts as played, whatever came of it.
+    /// Plays the next step, at its time or now if that has passed, and returns the result of
+    /// [`Step::check`]; `None` if no step is left. The step counts as played, whatever the result.
     pub fn play_step(
         &mut self,
         simulator: &mut Simulator,
@@ -107,8 +105,8 @@ impl Player {
         Some(step.check(*index, result))
     }
 
-    /// Plays the steps until `to` and lets time pass until then, through at most so many moments.
-    /// A `to` in the past is now.
+    /// Plays the steps up to `to` and advances to that time, through at most `moments` moments. A
+    /// `to` in the past means now.
     ///
     /// # Errors
     /// As [`Step::check`].
@@ -121,8 +119,9 @@ impl Player {
         self.play(simulator, to, to, moments)
     }
 
-    /// Plays the rest, through at most so many moments: until nothing more happens by itself, and
-    /// not past the end of the scenario, nor before it or the times that its expectations name.
+    /// Plays the rest, through at most `moments` moments: until nothing more happens by itself, not
+    /// past the end of the scenario, and at least to that end or to the times that its expectations
+    /// name.
     ///
     /// # Errors
     /// As [`Step::check`].
@@ -134,7 +133,7 @@ impl Player {
         self.play(simulator, self.ends_by, self.ends_after, moments)
     }
 
-    /// Plays the rest, and shows each moment with the events that came since the one before.
+    /// Plays the rest, and shows each moment with the events since the previous one.
     ///
     /// # Errors
     /// As [`Step::check`]; or more happens than [`MOST_MOMENTS`] and [`MOST_EVENTS`] allow.
@@ -169,7 +168,7 @@ impl Player {
         Err(ScenarioError::TooMuch { at: simulator.now() })
     }
 
-    /// Plays what happens until `until`, then lets time pass to `end`.
+    /// Plays everything up to `until`, then advances to `end`.
     fn play(
         &mut self,
         simulator: &mut Simulator,
@@ -179,7 +178,7 @@ impl Player {
     ) -> Result<Ended, ScenarioError> {
         for _ in 0..moments {
             let Some(next) = self.next(simulator).filter(|next| next.at <= until) else {
-                // Neither here nor below is it in the past, so that it cannot fail.
+                // Neither time is in the past, here or below, so that this cannot fail.
                 let _ = simulator.advance_to(end.max(simulator.now()));
                 return Ok(Ended::AtRest);
             };

@@ -1,4 +1,4 @@
-//! A scenario with other `tolerationSeconds`: what a comparison changes.
+//! Changes `tolerationSeconds` in a scenario, for comparisons.
 
 use alloc::string::ToString;
 use alloc::sync::Arc;
@@ -7,14 +7,14 @@ use super::Scenario;
 use crate::api::{PodSpec, TaintEffect, well_known};
 use crate::policy::admission::default_tolerations;
 
-/// The flags of kube-apiserver that say what new pods get.
+/// Flags of kube-apiserver with the default `tolerationSeconds` of new pods.
 const FLAGS: [&str; 2] =
     ["default-not-ready-toleration-seconds", "default-unreachable-toleration-seconds"];
 
 impl Scenario {
-    /// Lets every pod that tolerates a failed node for some time tolerate it for so many seconds:
-    /// the pods and templates of workloads that are there at the beginning, and the pods that
-    /// admission gives its defaults. Who tolerates it forever still does.
+    /// Sets the `tolerationSeconds` of every pod that tolerates a failed node for a limited time:
+    /// in the initial pods and workload templates, and in the defaults that admission adds to pods.
+    /// Unlimited tolerations stay.
     pub fn set_toleration_seconds(&mut self, seconds: i64) {
         let pods = self.objects.pods.iter_mut().map(|pod| &mut Arc::make_mut(pod).spec);
         let templates = self.objects.workloads.iter_mut().map(|it| &mut it.spec.template.spec);

@@ -1,4 +1,4 @@
-//! Whether an expectation turned out to be true.
+//! Checks of expectations.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -21,7 +21,7 @@ use crate::protocol::zone::ZoneKey;
 use crate::simulator::Simulator;
 use crate::time::{Span, Timestamp};
 
-/// The column STATUS of `kubectl get pods`; `None` if there is no such pod.
+/// Column STATUS of `kubectl get pods`; `None` if the pod does not exist.
 fn kubectl_status(simulator: &Simulator, key: &PodKey) -> Option<String> {
     let cluster = simulator.cluster();
     let pod = cluster.get_pod(key)?;
@@ -32,7 +32,7 @@ fn kubectl_status(simulator: &Simulator, key: &PodKey) -> Option<String> {
 }
 
 impl Expectation {
-    /// Compares this with what happened.
+    /// Compares the expectation with a run.
     #[must_use]
     pub fn check(&self, events: &[Event], simulator: &Simulator) -> Outcome {
         let failure = match self {
@@ -130,12 +130,13 @@ fn is_zone(zone: &ZoneKey, text: &str) -> bool {
     zone.name() == text || !text.is_empty() && zone.zone() == text
 }
 
-/// When something of a certain kind happened.
+/// Times of matching events.
 fn times(events: &[Event], is_it: impl Fn(&EventKind) -> bool) -> Vec<Timestamp> {
     events.iter().filter(|event| is_it(&event.what)).map(|event| event.at).collect()
 }
 
-/// When the API server accepted a controller's `DELETE` for the pod, or its kubelet killed it.
+/// Times at which the API server accepted a controller's `DELETE` for the pod, or its kubelet
+/// killed it.
 fn evictions(events: &[Event], wanted: &PodKey) -> Vec<Timestamp> {
     times(events, |what| {
         matches!(what,
@@ -184,12 +185,12 @@ fn zone_rates(events: &[Event], wanted: &RateExpectation) -> Vec<Timestamp> {
     })
 }
 
-/// When so many pods were ready: the intervals in which they were.
+/// Checks the intervals with this number of ready pods.
 fn replicas(e: &ReplicasExpectation, simulator: &Simulator, wanted: bool) -> Option<String> {
     let Some(curve) = simulator.availability(&e.workload) else {
         return Some(format!("there is no {}", e.workload));
     };
-    // How it is at a moment to come is not known, unless nothing is to come.
+    // Later states are unknown, unless nothing more is due.
     let goes_on = simulator.poll_timeout().is_some();
     let known = if goes_on {
         simulator.now().saturating_add(Duration::from_nanos(1))

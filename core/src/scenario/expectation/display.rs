@@ -98,7 +98,7 @@ impl fmt::Display for Window {
     }
 }
 
-/// The taint as text; without a key, any.
+/// The taint as text; `*` if any key matches.
 impl fmt::Display for TaintExpectation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", if self.key.is_empty() { "*" } else { &self.key }, self.effect)
@@ -142,7 +142,7 @@ impl AvailabilityExpectation {
     }
 }
 
-/// A number of pods, and the verb that goes with it.
+/// Number of pods in words, and the matching verb.
 fn pods(number: u32) -> (String, &'static str) {
     (count(number, "pod"), if number == 1 { "is" } else { "are" })
 }
