@@ -1,14 +1,14 @@
-//! What is likely to surprise the owner of a cluster, found in its objects: with a reason and a
-//! fix.
+//! Warnings: facts in the objects of a cluster that are likely to surprise its owner, each with a
+//! reason and a fix.
 //!
-//! A warning is about objects as they are, not about what has happened. [`warnings`] is a pure
-//! function of the cluster and of how its control plane is set.
+//! A warning is about objects as they are, not about past events. [`warnings`] is a pure function
+//! of the cluster and the settings of its control plane.
 //!
-//! # What causes no warning
+//! # Objects without warnings
 //!
 //! - Pods that have ended, static pods, and tolerations that admission or the DaemonSet controller
 //!   added: their author cannot change them.
-//! - The pods of one owner with the same tolerations are one warning, however many they are.
+//! - Pods of one owner with the same tolerations share one warning.
 
 mod budgets;
 mod control_plane;
@@ -39,11 +39,11 @@ use crate::release::{FeatureGate, KubernetesRelease};
 use crate::simulator::{NodeView, Simulator, SimulatorConfig};
 use crate::slices::{Pace, at_once};
 
-/// What a warning is about; its text never changes.
+/// Kind of a warning; its text never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), serde(rename_all = "kebab-case"))]
 pub enum WarningCode {
-    /// A toleration that no taint of this cluster, and none that Kubernetes sets, can match.
+    /// A toleration that matches no taint of this cluster, and none that Kubernetes sets.
     TolerationMatchesNothing,
     /// Operator `Exists` together with a value.
     ExistsWithValue,
@@ -51,37 +51,37 @@ pub enum WarningCode {
     EmptyKeyWithoutExists,
     /// `tolerationSeconds` together with an effect other than `NoExecute`.
     SecondsWithoutNoExecute,
-    /// A toleration whose time never counts, since an earlier one matches whatever it matches.
+    /// A toleration whose time never counts, since an earlier one matches all its taints.
     HiddenByOrder,
     /// A pod that stays on an unreachable node forever.
     ToleratesUnreachableForever,
     /// A pod of a StatefulSet that is not replaced when its node is lost.
     StatefulSetStuck,
-    /// A pod that nothing replaces.
+    /// A pod that no controller replaces.
     BarePodLost,
-    /// A PodDisruptionBudget that does not protect what it seems to.
+    /// A PodDisruptionBudget that gives less protection than it seems to.
     BudgetDoesNotHelp,
-    /// A zone of a size at which the thresholds of the eviction limiter do not do what they are
-    /// for.
+    /// A zone with so few nodes that the thresholds of the eviction limiter cannot work as
+    /// intended.
     ZoneTooSmall,
     /// A Deployment all of whose pods are lost with one zone.
     OneZone,
-    /// All nodes of the control plane are lost, and its controllers are assumed to go on.
+    /// All control plane nodes are lost, but its controllers are assumed to run.
     ControlPlaneLost,
-    /// A pod that does not tolerate a taint of its node, and that the descheduler does not evict.
+    /// A pod that does not tolerate a taint of its node, but that the descheduler does not evict.
     DeschedulerLeavesPod,
-    /// A pod that has less time to end than it asks for when its node is shut down.
+    /// A pod with less time to end than its grace period when its node is shut down.
     ShutdownCutsGracePeriod,
-    /// A pod whose volume the next pod has to wait for when the node is lost.
+    /// A pod whose replacement has to wait for its volume when the node is lost.
     VolumeHeldByNode,
-    /// A pod whose volume can be reached from one node or one zone alone.
+    /// A pod whose volume is reachable from a single node or zone.
     VolumeInOnePlace,
-    /// A DaemonSet whose new pod needs the port that the old one has.
+    /// A DaemonSet whose new pod needs a host port that the old one still holds.
     SurgeWithHostPort,
 }
 
 impl WarningCode {
-    /// All of them, in the order in which warnings of one severity come.
+    /// All codes, in the order of warnings with the same severity.
     pub const ALL: [Self; 17] = [
         Self::TolerationMatchesNothing,
         Self::ExistsWithValue,
@@ -102,7 +102,7 @@ impl WarningCode {
         Self::SurgeWithHostPort,
     ];
 
-    /// Its text, for example `toleration-matches-nothing`.
+    /// Text of the code, for example `toleration-matches-nothing`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -139,21 +139,21 @@ impl Serialize for WarningCode {
     }
 }
 
-/// How pressing a warning is; the most pressing comes first.
+/// Severity of a warning; the most severe comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum Severity {
-    /// It is happening: something is stuck, or is being lost.
+    /// Something is stuck, or is being lost, now.
     Critical,
-    /// What is written does not do what it seems to.
+    /// A setting does not do what it seems to.
     Warning,
-    /// It will matter when a node or a zone is lost.
+    /// The problem appears when a node or a zone is lost.
     Note,
 }
 
 impl Severity {
-    /// Its name: `critical`, `warning` or `note`.
+    /// Name of the severity: `critical`, `warning` or `note`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -163,7 +163,7 @@ impl Severity {
         }
     }
 
-    /// What one of that severity is called in a sentence: `critical warning`, `warning`, `note`.
+    /// Noun for a warning of this severity: `critical warning`, `warning`, `note`.
     #[must_use]
     pub const fn noun(self) -> &'static str {
         match self {
@@ -179,45 +179,45 @@ impl Severity {
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", tag = "type")]
 pub enum Subject {
-    /// The controller of pods, which need not be here as an object.
+    /// The controller of pods, which need not exist as an object.
     Owner {
         /// `Deployment`, `StatefulSet` and so on.
         kind: String,
-        /// Its namespace and name.
+        /// Namespace and name.
         name: PodKey,
     },
     /// A PodDisruptionBudget.
     Budget {
-        /// Its namespace and name.
+        /// Namespace and name.
         name: PodKey,
     },
     /// A pod.
     Pod {
-        /// Its namespace and name.
+        /// Namespace and name.
         name: PodKey,
     },
     /// A node.
     Node {
-        /// Its name.
+        /// Name of the node.
         name: NodeName,
     },
     /// A zone.
     Zone {
-        /// Its key.
+        /// Key of the zone.
         name: ZoneKey,
     },
 }
 
-/// What to do about it, ready to be pasted.
+/// A remedy, ready to be pasted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Fix {
-    /// What it does, in a sentence.
+    /// Purpose of the fix, in a sentence.
     pub what: String,
-    /// In which language `text` is.
+    /// Language of `text`.
     pub language: FixLanguage,
-    /// YAML of the part concerned, or a command line.
+    /// YAML of the part to change, or a command line.
     pub text: String,
 }
 
@@ -234,52 +234,52 @@ pub enum FixLanguage {
     Flag,
 }
 
-/// Something that is likely to surprise.
+/// A fact that is likely to surprise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Warning {
-    /// How pressing it is.
+    /// Severity of the warning.
     pub severity: Severity,
-    /// What it is about.
+    /// Kind of the warning.
     pub code: WarningCode,
-    /// Whose it is, first the owner of the pods, if they have one.
+    /// Objects concerned, starting with the owner of the pods, if any.
     pub subjects: Vec<Subject>,
-    /// The field concerned, for example `spec.tolerations[1].tolerationSeconds`; empty if it is the
-    /// whole.
+    /// The field concerned, for example `spec.tolerations[1].tolerationSeconds`; empty for the
+    /// whole object.
     #[serde(skip_serializing_if = "String::is_empty")]
     #[cfg_attr(feature = "typescript-all", tsify(optional))]
     pub field: String,
-    /// What is the matter, in one sentence.
+    /// The problem in one sentence.
     pub message: String,
-    /// Why that is so.
+    /// Explanation of the problem.
     pub explanation: String,
-    /// What to do about it, if there is something ready.
+    /// Remedy, if one is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<Fix>,
 }
 
-/// How the control plane is set, as far as warnings depend on it.
+/// Settings of the control plane that warnings depend on.
 struct Settings {
     release: KubernetesRelease,
-    /// `TaintTolerationComparisonOperators`.
+    /// The feature gate `TaintTolerationComparisonOperators`.
     comparison_operators: bool,
     flags: NodeLifecycleConfig,
 }
 
-/// After so many pods or groups of them the search pauses.
+/// Number of pods or groups after which the search pauses.
 const PACE: Pace = Pace::every(1_000);
 
-/// All warnings, the most pressing first. A configuration that cannot be counts with the defaults
-/// of its release.
+/// All warnings, the most severe first. An invalid configuration counts as the defaults of its
+/// release.
 #[must_use]
 pub fn warnings(cluster: &Cluster, config: &SimulatorConfig) -> Vec<Warning> {
     let shutdown = config.node_shutdown_config().unwrap_or_default();
     at_once(find(cluster, config, |_, node| pods::is_unreachable(node), |_| &shutdown))
 }
 
-/// All warnings; `is_lost` knows the nodes that are unreachable, `shutdown` what the kubelet of a
-/// node goes by when it is shut down.
+/// All warnings. `is_lost` returns whether a node is unreachable, `shutdown` the shutdown
+/// configuration of a node's kubelet.
 async fn find<'c>(
     cluster: &Cluster,
     config: &SimulatorConfig,
@@ -306,20 +306,20 @@ async fn find<'c>(
     }
     shutdown::look(&groups, &settings, shutdown, &mut found).await;
     volumes::look(cluster, &groups, &settings, &mut found).await;
-    // A stable sort: within one kind the order of the objects stays.
+    // The sort is stable: within one kind the objects keep their order.
     found.order_by_key(|warning| (warning.severity, warning.code));
     found
 }
 
-/// All warnings about the cluster of a simulation as it is now; see [`warnings`]. A node
-/// whose kubelet is unreachable counts as lost at once, before its conditions say so.
+/// All warnings about the current cluster of a simulation; see [`warnings`]. A node with an
+/// unreachable kubelet counts as lost immediately, before its conditions say so.
 #[must_use]
 pub fn warnings_of(simulator: &Simulator) -> Vec<Warning> {
     at_once(find_warnings(simulator))
 }
 
-/// The same in slices, for large clusters. What it is told of is a copy of a simulation, so that
-/// this can go on meanwhile.
+/// As [`warnings_of`], in slices, for large clusters. The caller passes a copy of its simulation,
+/// and can continue with the original meanwhile.
 pub async fn find_warnings(simulator: &Simulator) -> Vec<Warning> {
     let is_lost = |name: &NodeName, node: &Node| {
         simulator.unreachable_cause(name).is_some() || pods::is_unreachable(node)
@@ -330,7 +330,7 @@ pub async fn find_warnings(simulator: &Simulator) -> Vec<Warning> {
     .await
 }
 
-/// The first of some names, and how many more there are.
+/// The first one or two names, and the number of further ones.
 fn some_of(all: &[String]) -> String {
     match all {
         [] => "nothing".to_owned(),

@@ -14,13 +14,13 @@ use crate::cluster::Cluster;
 use crate::plural::count;
 use crate::policy::admission::default_tolerations;
 
-/// A budget that can be read, and the pods that it selects.
+/// A valid budget, and the pods that it selects.
 struct Read<'a> {
     key: &'a PodKey,
     selector: Option<LabelSelector>,
     limits: [Option<IntOrPercent>; 2],
     pods: Vec<(&'a PodKey, &'a Pod)>,
-    /// Those of them that a taint evicts now.
+    /// Number of them that a taint evicts now.
     going: usize,
 }
 
@@ -33,7 +33,7 @@ pub(super) async fn look(
 ) {
     let mut by_namespace: BTreeMap<&str, Vec<Read<'_>>> = BTreeMap::new();
     for (key, budget) in cluster.budgets() {
-        // One that cannot be read is refused where it is read.
+        // Invalid budgets are reported where they are read.
         let (Ok(selector), Ok(limits)) = (budget.selector(), budget.limits()) else { continue };
         let read = Read { key, selector, limits, pods: Vec::new(), going: 0 };
         by_namespace.entry(key.namespace()).or_default().push(read);
@@ -87,7 +87,7 @@ fn warn(
     }
 }
 
-/// What is the matter with a budget: the first that is. None helps against taints.
+/// Warning about the first problem of a budget. No budget protects against taints.
 fn one(budget: &Read<'_>) -> Warning {
     let number = budget.pods.len();
     if number == 0 {
@@ -136,7 +136,7 @@ fn one(budget: &Read<'_>) -> Warning {
     warn(budget, severity, "", (message, why), Some(fix))
 }
 
-/// Pods that two budgets select.
+/// Warning about pods that several budgets select.
 fn twice(budgets: &[&PodKey], pods: &[&PodKey]) -> Warning {
     let names: Vec<&str> = budgets.iter().map(|key| key.as_str()).collect();
     let budgets = budgets.iter().map(|key| Subject::Budget { name: (*key).clone() });

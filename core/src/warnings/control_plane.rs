@@ -1,4 +1,4 @@
-//! A warning that the control plane itself would be lost.
+//! Warning about a lost control plane.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -10,10 +10,10 @@ use crate::cluster::Cluster;
 use crate::order::Order;
 use crate::protocol::zone::ZoneKey;
 
-/// The label that kubeadm gave nodes of the control plane before 1.24.
+/// Label of control plane nodes by kubeadm before 1.24.
 const MASTER: &str = "node-role.kubernetes.io/master";
 
-/// All nodes of the control plane are lost, and its controllers go on all the same.
+/// Warns if all control plane nodes are lost, although their controllers are assumed to run.
 pub(super) fn look(
     cluster: &Cluster,
     is_lost: impl Fn(&NodeName, &Node) -> bool,

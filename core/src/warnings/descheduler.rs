@@ -1,4 +1,4 @@
-//! Warnings about pods that the descheduler leaves where their node does not want them.
+//! Warnings about pods that the descheduler leaves on nodes whose taint they do not tolerate.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -19,7 +19,7 @@ pub(super) async fn look(
 ) {
     let mut pace = PACE;
     for group in groups {
-        // Where a DaemonSet puts its pods is not for the descheduler to say.
+        // The descheduler does not decide where a DaemonSet puts its pods.
         if group.is_of("DaemonSet") {
             continue;
         }

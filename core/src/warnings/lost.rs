@@ -31,7 +31,7 @@ pub(super) async fn look(
 }
 
 /// Whether the taint-eviction controller deletes a pod with these tolerations because of these
-/// taints, at once or later.
+/// taints, immediately or later.
 pub(super) fn is_evicted(
     tolerations: &[Toleration],
     taints: &[&Taint],
@@ -45,7 +45,7 @@ pub(super) fn is_evicted(
 
 type Pods<'g, 'a> = Vec<(&'g PodKey, &'a Pod)>;
 
-/// Pods whose name is free again only when their kubelet says so.
+/// Warnings about pods whose name is free again only when their kubelet confirms their end.
 async fn stateful(
     group: &Group<'_>,
     nodes: &Nodes<'_>,
@@ -55,7 +55,7 @@ async fn stateful(
 ) {
     let taint = Taint::new(well_known::UNREACHABLE, "", TaintEffect::NoExecute);
     if !is_evicted(group.tolerations, &[&taint], settings.comparison_operators) {
-        // Never deleted, so never stuck; another warning says what that means.
+        // Never deleted, so never stuck; another warning explains the consequence.
         return;
     }
     let (mut stuck, mut fine): (Pods<'_, '_>, Pods<'_, '_>) = (Vec::new(), Vec::new());
@@ -136,7 +136,7 @@ async fn stateful(
     }
 }
 
-/// Pods that nobody makes again.
+/// Warnings about pods that no controller recreates.
 async fn bare(
     group: &Group<'_>,
     nodes: &Nodes<'_>,
@@ -180,7 +180,7 @@ async fn bare(
     }
 }
 
-/// The image of its first container.
+/// Image of the first container.
 fn image(pod: &Pod) -> Option<&str> {
     let containers = pod.spec.other.get("containers").and_then(Value::as_array)?;
     containers.first()?.get("image").and_then(Value::as_str)

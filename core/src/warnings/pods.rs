@@ -1,4 +1,4 @@
-//! Pods grouped by owner, and what warnings need to know about their nodes.
+//! Pods grouped by owner, and the facts about nodes that warnings need.
 
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
@@ -18,7 +18,7 @@ use crate::quote::go_quote;
 /// The annotation of a pod that mirrors a static one (`v1.MirrorPodAnnotationKey`).
 const MIRROR_ANNOTATION: &str = "kubernetes.io/config.mirror";
 
-/// Who makes pods.
+/// Controller of pods.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Owner {
     pub(super) kind: String,
@@ -28,24 +28,24 @@ pub(super) struct Owner {
 /// Pods of one namespace and one owner with the same tolerations.
 pub(super) struct Group<'a> {
     pub(super) namespace: &'a str,
-    /// Absent for bare pods.
+    /// `None` for bare pods.
     pub(super) owner: Option<Owner>,
     pub(super) tolerations: &'a [Toleration],
     pub(super) pods: Vec<(&'a PodKey, &'a Pod)>,
 }
 
 impl Group<'_> {
-    /// Whether a controller of that kind makes them.
+    /// Whether a controller of this kind owns the pods.
     pub(super) fn is_of(&self, kind: &str) -> bool {
         self.owner.as_ref().is_some_and(|owner| owner.kind == kind)
     }
 
-    /// Owner and pods, for a warning.
+    /// Owner and pods, as subjects of a warning.
     pub(super) fn subjects(&self) -> Vec<Subject> {
         self.subjects_of(&self.pods)
     }
 
-    /// The same of some of its pods.
+    /// Owner and some of its pods, as subjects of a warning.
     pub(super) fn subjects_of(&self, pods: &[(&PodKey, &Pod)]) -> Vec<Subject> {
         let owner = self.owner.as_ref().map(|owner| Subject::Owner {
             kind: owner.kind.clone(),
@@ -55,12 +55,12 @@ impl Group<'_> {
         owner.into_iter().chain(pods).collect()
     }
 
-    /// How a sentence names it: `Deployment shop/web (3 pods)`, `pod default/a`.
+    /// Name in a sentence: `Deployment shop/web (3 pods)`, `pod default/a`.
     pub(super) fn name(&self) -> String {
         self.name_of(&self.pods)
     }
 
-    /// The same with some of its pods.
+    /// Name in a sentence about some of its pods.
     pub(super) fn name_of(&self, pods: &[(&PodKey, &Pod)]) -> String {
         let namespace = self.namespace;
         match (&self.owner, pods) {
@@ -72,7 +72,7 @@ impl Group<'_> {
         }
     }
 
-    /// The verb that goes with [`name_of`](Self::name_of): of one thing, or of several pods.
+    /// Verb that agrees with [`name_of`](Self::name_of): singular, or plural for several bare pods.
     pub(super) fn verb<'v>(
         &self,
         pods: &[(&PodKey, &Pod)],
@@ -83,10 +83,10 @@ impl Group<'_> {
     }
 }
 
-/// The pods of a cluster that somebody wrote, by namespace, owner and tolerations.
+/// Pods of a cluster that have an author, by namespace, owner and tolerations.
 ///
-/// Left out are pods that ended, and static ones: those mirror files on a node, are restarted by
-/// its kubelet, and no controller deletes them for good.
+/// Ended and static pods are left out: static pods mirror files on a node, their kubelet restarts
+/// them, and no controller deletes them for good.
 pub(super) async fn groups(cluster: &Cluster) -> Vec<Group<'_>> {
     let mut pace = PACE;
     let mut groups: Vec<Group<'_>> = Vec::new();
@@ -115,17 +115,17 @@ fn has_ended(pod: &Pod) -> bool {
     matches!(pod.status.phase, PodPhase::Succeeded | PodPhase::Failed)
 }
 
-/// Whether a kubelet made it from a file.
+/// Whether a kubelet made the pod from a file.
 fn is_static(pod: &Pod) -> bool {
     pod.metadata.annotations.contains_key(MIRROR_ANNOTATION)
         || pod.metadata.owner_references.iter().any(|owner| owner.kind == "Node")
 }
 
-/// The owner that manages a pod; for the ReplicaSet of a Deployment that Deployment.
+/// Owner that manages a pod; for a ReplicaSet of a Deployment, that Deployment.
 fn owner_of(cluster: &Cluster, pod: &Pod) -> Option<Owner> {
     let references = &pod.metadata.owner_references;
     let managing = references.iter().find(|owner| owner.controller == Some(true));
-    // Manifests written by hand often leave `controller` out.
+    // Manifests written by hand often omit `controller`.
     let owner = managing.or_else(|| references.first().filter(|_| references.len() == 1))?;
     let workload = pod.metadata.controller_key();
     let above =
@@ -143,22 +143,21 @@ fn owner_of(cluster: &Cluster, pod: &Pod) -> Option<Owner> {
     Some(Owner { kind: kind.to_owned(), name: name.to_owned() })
 }
 
-/// What warnings ask about nodes.
+/// Facts about nodes that warnings need.
 pub(super) struct Nodes<'a> {
-    /// How many there are.
+    /// Number of nodes.
     pub(super) count: usize,
-    /// The taints there are, or that Kubernetes sets, by key; each with the node it was seen on, if
-    /// it was.
+    /// Taints of nodes and taints that Kubernetes sets, by key; the former with a node that has it.
     pub(super) taints: Index<'a, Vec<(Taint, Option<&'a str>)>>,
-    /// The keys as people mistake them (see [`loosely`]), with the right ones.
+    /// Loosely written keys (see [`loosely`]), with the correct ones.
     pub(super) loosely: BTreeMap<String, &'a str>,
-    /// Nodes with `NoExecute` taints, with those.
+    /// `NoExecute` taints of the nodes that have some.
     pub(super) evicting: Index<'a, Vec<&'a Taint>>,
-    /// Nodes whose kubelets are unreachable.
+    /// Nodes with unreachable kubelets.
     pub(super) unreachable: Index<'a, &'a Arc<Node>>,
 }
 
-/// Taints that Kubernetes itself sets, or kubeadm.
+/// Taints set by Kubernetes itself or by kubeadm.
 fn set_by_kubernetes() -> impl Iterator<Item = Taint> {
     use TaintEffect::{NoExecute, NoSchedule};
     let both = [well_known::NOT_READY, well_known::UNREACHABLE]
@@ -176,18 +175,19 @@ fn set_by_kubernetes() -> impl Iterator<Item = Taint> {
     ];
     both.chain(others.into_iter().map(|key| (key, NoSchedule)))
         .map(|(key, effect)| Taint::new(key, "", effect))
-        // The one taint of these with a value.
+        // The only one of these taints with a value.
         .chain([Taint::new(well_known::UNINITIALIZED, "true", NoSchedule)])
 }
 
-/// A key as people may have meant it: its last part, in small letters, without separators.
+/// Loose form of a key, equal for common misspellings: its last part in lower case, without
+/// separators.
 pub(super) fn loosely(key: &str) -> String {
     let last = key.rsplit('/').next().unwrap_or_default();
     last.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }
 
 impl<'a> Nodes<'a> {
-    /// Those of a cluster.
+    /// Facts about the nodes of a cluster.
     pub(super) fn of(cluster: &'a Cluster) -> Self {
         let mut seen: BTreeMap<(&str, &str, &TaintEffect), &str> = BTreeMap::new();
         let mut nodes = Self {
@@ -214,7 +214,7 @@ impl<'a> Nodes<'a> {
             nodes.loosely.entry(loosely(key)).or_insert(key);
         }
         for taint in set_by_kubernetes() {
-            // All keys of the list are constants but one, which is written here.
+            // The list has constants for all keys but one, which is written here.
             let known = well_known::ALL.into_iter().find(|key| *key == taint.key);
             let key = known.unwrap_or("node-role.kubernetes.io/master");
             nodes.loosely.entry(loosely(key)).or_insert(key);
@@ -223,19 +223,19 @@ impl<'a> Nodes<'a> {
         nodes
     }
 
-    /// The `NoExecute` taints of the node that a pod is on.
+    /// `NoExecute` taints of a pod's node.
     pub(super) fn evicting(&self, pod: &Pod) -> &[&'a Taint] {
         self.evicting.get(pod.spec.node_name.as_str()).map(Vec::as_slice).unwrap_or_default()
     }
 }
 
-/// Whether its kubelet was unreachable for so long that the control plane has said so.
+/// Whether the control plane has reported the node's kubelet as unreachable.
 pub(super) fn is_unreachable(node: &Node) -> bool {
     let tainted = node.spec.taints.iter().any(|taint| taint.key == well_known::UNREACHABLE);
     tainted || node.condition("Ready").is_some_and(|ready| ready.status == ConditionStatus::Unknown)
 }
 
-/// A toleration as YAML, as an entry of a list.
+/// YAML of a toleration, as an entry of a list.
 pub(super) fn yaml_of(toleration: &Toleration) -> String {
     let Toleration { key, operator, value, effect, toleration_seconds } = toleration;
     let mut fields = Vec::new();

@@ -1,4 +1,4 @@
-//! Warnings about pods that have less time than they ask for when their node is shut down.
+//! Warnings about pods with less time to end than their grace period when their node is shut down.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -19,7 +19,7 @@ const WHY: &str = "A kubelet whose node is shut down gives a pod no more than th
                    `shutdownGracePeriodCriticalPods`, or these alone for critical pods, or the one \
                    of the pod's priority in `shutdownGracePeriodByPodPriority`.";
 
-/// `config` says what the kubelet of a node goes by.
+/// Adds the warnings. `config` returns the shutdown configuration of a node's kubelet.
 pub(super) async fn look<'c>(
     groups: &[Group<'_>],
     settings: &Settings,
@@ -28,7 +28,7 @@ pub(super) async fn look<'c>(
 ) {
     let mut pace = PACE;
     for group in groups {
-        // By the time that they have; the pods of one owner may be on nodes that differ.
+        // By available and requested time, since the pods of one owner may be on different nodes.
         let mut short: BTreeMap<(Duration, i64), Vec<(&PodKey, &Pod)>> = BTreeMap::new();
         for (key, pod) in &group.pods {
             pace.step().await;
@@ -69,7 +69,7 @@ pub(super) async fn look<'c>(
     }
 }
 
-/// A KubeletConfiguration whose period at `place` is so many seconds.
+/// KubeletConfiguration with `seconds` as the period at `place`.
 fn yaml_of(config: &NodeShutdownConfig, place: usize, seconds: i64) -> String {
     let mut text =
         String::from("apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n");

@@ -28,7 +28,7 @@ pub(super) async fn look(
         zone_of.insert(name.as_str(), zone);
     }
     too_small(cluster, &zones, settings, found);
-    // Nodes without the labels are no zone that could fail as one.
+    // Nodes without zone labels are no zone that could fail as a whole.
     let named = zones.keys().filter(|zone| !zone.as_str().is_empty()).count();
     if named > 1 {
         let mut pace = PACE;
@@ -39,7 +39,7 @@ pub(super) async fn look(
     }
 }
 
-/// A zone as a sentence names it.
+/// Name of a zone in a sentence.
 fn name(zone: &ZoneKey) -> String {
     let name = zone.name();
     if name.is_empty() {
@@ -68,7 +68,7 @@ fn too_small(
             found.push(halted(zone, size, not_ready, settings));
             continue;
         }
-        // With one node left that is ready, as disrupted as it can be without being lost whole.
+        // With a single ready node left: the worst state short of losing the whole zone.
         let worst = zone_state(1, size.saturating_sub(1), flags.unhealthy_zone_threshold);
         match worst {
             ZoneState::PartialDisruption if stops(worst) => halts.push(zone),
@@ -117,7 +117,7 @@ fn too_small(
     }
 }
 
-/// A zone in which evictions stand still.
+/// Warning about a zone in which evictions have stopped.
 fn halted(zone: &ZoneKey, size: usize, not_ready: usize, settings: &Settings) -> Warning {
     let below = size.saturating_sub(1);
     let threshold = settings.flags.rates.large_cluster_size_threshold;
@@ -146,7 +146,7 @@ fn halted(zone: &ZoneKey, size: usize, not_ready: usize, settings: &Settings) ->
     }
 }
 
-/// The pods of Deployments, and of ReplicaSets that are alone, whatever their tolerations.
+/// Pods of Deployments and of standalone ReplicaSets, whatever their tolerations.
 fn deployments<'a>(groups: &'a [Group<'a>]) -> Vec<Group<'a>> {
     let mut merged: Vec<Group<'a>> = Vec::new();
     let mut known = BTreeMap::new();
@@ -182,7 +182,7 @@ fn one_zone(group: &Group<'_>, zone_of: &BTreeMap<&str, ZoneKey>) -> Option<Warn
         placed.iter().map(|(_, pod)| zone_of.get(pod.spec.node_name.as_str())).ordered_set();
     let mut zones = zones.into_iter();
     let (Some(Some(zone)), None) = (zones.next(), zones.next()) else { return None };
-    // One pod is in one zone whatever is done; nodes without labels are in none.
+    // A single pod is always in one zone; nodes without labels are in none.
     if placed.len() < 2 || zone.as_str().is_empty() {
         return None;
     }

@@ -28,7 +28,7 @@ pub(super) async fn look(
             found.extend(empty_key(one));
             found.extend(seconds(one));
             found.extend(hidden(one));
-            // Whoever is to run everywhere tolerates what is somewhere else.
+            // Pods that run everywhere tolerate taints of other clusters, too.
             if !daemon && nodes.count > 0 {
                 found.extend(matches_nothing(one, nodes, settings.comparison_operators));
             }
@@ -53,7 +53,7 @@ impl One<'_> {
         format!("spec.tolerations[{}]{dot}{name}", self.index)
     }
 
-    /// A warning about a field of it.
+    /// Warning about a field of the toleration.
     fn warn(
         self,
         code: WarningCode,
@@ -73,7 +73,7 @@ impl One<'_> {
         }
     }
 
-    /// The toleration, changed.
+    /// Fix that changes the toleration.
     fn instead(self, what: &str, change: impl FnOnce(&mut Toleration)) -> Option<Fix> {
         let mut toleration = self.toleration.clone();
         change(&mut toleration);
@@ -159,7 +159,7 @@ fn seconds(one: One<'_>) -> Option<Warning> {
     ))
 }
 
-/// How long pods stay because of a toleration, as it orders; `None` is forever.
+/// Time that pods stay because of a toleration, for comparison; the maximum for no limit.
 fn time_of(toleration: &Toleration) -> i64 {
     toleration.toleration_seconds.map_or(i64::MAX, |seconds| seconds.max(0))
 }
@@ -192,8 +192,8 @@ fn hidden(one: One<'_>) -> Option<Warning> {
     let earlier = one.group.tolerations.iter().take(one.index).enumerate();
     let (index, first) = earlier.into_iter().find(|(_, first)| covers(first, second))?;
     let shorter = time_of(second) < time_of(first);
-    // A time for all keys, and then no time for all keys: the latter was meant to win. A time for
-    // one key before another one for all is how exceptions are written.
+    // For all keys, a limited time before no limit was meant the other way round. A time for one
+    // key before another one for all keys is the usual form of an exception.
     let wildcard = first.key.is_empty() && second.key.is_empty();
     let longer = wildcard && time_of(second) > time_of(first);
     if !(shorter || longer) {
@@ -223,7 +223,7 @@ fn hidden(one: One<'_>) -> Option<Warning> {
     ))
 }
 
-/// Whether the API server may have added it, for a resource that the pod asks for.
+/// Whether the API server may have added the toleration for a requested resource.
 fn is_of_resource(pod: &Pod, toleration: &Toleration) -> bool {
     toleration.operator == TolerationOperator::Exists
         && extended_resources(pod).is_ok_and(|names| names.contains(&toleration.key))
@@ -232,7 +232,7 @@ fn is_of_resource(pod: &Pod, toleration: &Toleration) -> bool {
 fn matches_nothing(one: One<'_>, nodes: &Nodes<'_>, comparison_operators: bool) -> Option<Warning> {
     let toleration = one.toleration;
     let key = toleration.key.as_str();
-    // An empty key is the subject of another warning; `out-of-service` has any value.
+    // An empty key has a warning of its own; `out-of-service` may have any value.
     if key.is_empty() || key == well_known::OUT_OF_SERVICE {
         return None;
     }
@@ -244,7 +244,7 @@ fn matches_nothing(one: One<'_>, nodes: &Nodes<'_>, comparison_operators: bool) 
         return None;
     }
     let message = format!("no taint of this cluster can match the toleration `{toleration}`");
-    // One with the effect that is meant says more.
+    // A taint with the intended effect gives a better explanation.
     let meant = |(taint, _): &&(Taint, _)| taint.effect == toleration.effect;
     if let Some((taint, node)) = taints.iter().find(meant).or(taints.first()) {
         let mismatch = check(toleration, taint, comparison_operators).err()?;
@@ -300,7 +300,7 @@ fn taint_a_node(toleration: &Toleration) -> Fix {
     }
 }
 
-/// How a toleration and a taint of the same key differ.
+/// Difference between a toleration and a taint of the same key.
 fn differs(mismatch: Mismatch) -> &'static str {
     match mismatch {
         Mismatch::Effect => "the effects differ",
@@ -342,7 +342,7 @@ fn repair(toleration: &mut Toleration, taint: &Taint, mismatch: Mismatch) {
     }
 }
 
-/// Pods that an unreachable node keeps.
+/// Warning about pods that stay on an unreachable node forever.
 fn forever(group: &Group<'_>) -> Option<Warning> {
     let taint = Taint::new(well_known::UNREACHABLE, "", TaintEffect::NoExecute);
     let mut matching = group.tolerations.iter().enumerate();
@@ -350,7 +350,7 @@ fn forever(group: &Group<'_>) -> Option<Warning> {
     let timed = matching.any(|(_, later)| {
         later.toleration_seconds.is_some() && check(later, &taint, false).is_ok()
     });
-    // What hides a time is said where it is hidden.
+    // A hidden time has a warning of its own.
     if first.toleration_seconds.is_some() || timed {
         return None;
     }

@@ -1,5 +1,5 @@
-//! Warnings about what keeps the next pod from starting: a volume that the lost node has, or that
-//! cannot be reached from elsewhere, and a port of the node that the pod before it has.
+//! Warnings about replacements that cannot start: because of a volume that the lost node holds or
+//! that other nodes cannot reach, or a host port that the old pod holds.
 
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
@@ -61,7 +61,7 @@ async fn look_at_volumes(
         let claims = claims.iter().filter_map(|claim| volumes.claim(claim));
         let used: Vec<_> =
             claims.filter_map(|claim| volumes.persistent_volume(&claim.spec.volume_name)).collect();
-        // Nothing waits for the volume of a pod that nothing replaces.
+        // A pod that is not replaced leaves nothing waiting for its volume.
         if group.owner.is_some() && used.iter().any(|one| one.is_exclusive() && one.is_attachable())
         {
             held.push((*key, *pod));
@@ -112,7 +112,7 @@ async fn look_at_volumes(
     }
 }
 
-/// Where alone a volume can be reached, if that is one node or one zone and there are others.
+/// The only node or zone from which a volume is reachable, if there are other ones.
 fn place_of(cluster: &Cluster, volume: &PersistentVolume) -> Option<String> {
     let terms = volume.spec.other.get("nodeAffinity")?.pointer("/required/nodeSelectorTerms")?;
     let places = [
@@ -139,7 +139,7 @@ fn place_of(cluster: &Cluster, volume: &PersistentVolume) -> Option<String> {
     })
 }
 
-/// Whether a DaemonSet creates new pods beside the old ones when it is updated.
+/// Whether updates of a DaemonSet create new pods beside the old ones.
 fn surges(set: &Workload) -> bool {
     let strategy = set.spec.other.get("updateStrategy");
     let most = strategy.and_then(|strategy| strategy.pointer("/rollingUpdate/maxSurge"));
