@@ -1,4 +1,5 @@
-//! Queues and limiters: timers in the order of their creation, work that is done once, and rates.
+//! Queues and limiters: timers in the order of time and creation, work done once per key, and rate
+//! limits.
 
 pub mod flowcontrol;
 pub mod rate_limited_timed_queue;

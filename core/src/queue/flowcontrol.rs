@@ -1,4 +1,4 @@
-//! Rate limiters, to the nanosecond as Go computes them.
+//! Rate limiters, exact to the nanosecond, with Go's arithmetic.
 //!
 //! Mirrors `k8s.io/client-go/util/flowcontrol` and the `golang.org/x/time/rate` of 1.20.
 
@@ -6,7 +6,7 @@ use core::time::Duration;
 
 use crate::time::{SECOND, Timestamp};
 
-/// Says when the next piece of work may start. Mirrors `flowcontrol.RateLimiter`.
+/// Limits the rate of work. Mirrors `flowcontrol.RateLimiter`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RateLimiter {
     /// Allows work at a rate.
@@ -16,7 +16,7 @@ pub enum RateLimiter {
 }
 
 impl RateLimiter {
-    /// Takes a token if there is one.
+    /// Takes a token if one is available.
     pub fn try_accept(&mut self, now: Timestamp) -> bool {
         match self {
             Self::TokenBucket(bucket) => bucket.try_accept(now),
@@ -24,7 +24,7 @@ impl RateLimiter {
         }
     }
 
-    /// Work per second. As upstream, a limiter that allows none says 1.
+    /// Work per second. As upstream, a limiter that allows none returns 1.
     #[must_use]
     pub const fn qps(&self) -> f32 {
         match self {
@@ -33,7 +33,7 @@ impl RateLimiter {
         }
     }
 
-    /// How many tokens there are, with fractions; for display.
+    /// Available tokens, with fractions; for display.
     #[must_use]
     pub fn tokens_at(&self, now: Timestamp) -> f64 {
         match self {
@@ -42,8 +42,7 @@ impl RateLimiter {
         }
     }
 
-    /// The first moment, from `now` on, at which a token could be taken; `None` if there is none
-    /// to the end of time.
+    /// First moment, from `now` on, at which a token is available; `None` if there never is one.
     #[must_use]
     pub fn next_accept(&self, now: Timestamp) -> Option<Timestamp> {
         match self {
@@ -62,19 +61,19 @@ impl RateLimiter {
 /// A bucket that fills with tokens at a rate; each piece of work takes one.
 ///
 /// Mirrors `flowcontrol.NewTokenBucketRateLimiter` with the arithmetic of `rate.Limiter`: the rate
-/// is a float32, the tokens are float64, and times are cut to whole nanoseconds. A lack of tokens
-/// worth less than a nanosecond is none.
+/// is a float32, the tokens are float64, and times are truncated to whole nanoseconds. A deficit
+/// worth less than a nanosecond counts as none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TokenBucketRateLimiter {
     qps: f32,
     burst: i32,
     tokens: f64,
-    /// When the tokens were counted; `None` is so long ago that the bucket is full.
+    /// Time of the token count; `None` is long ago, when the bucket was full.
     last: Option<Timestamp>,
 }
 
 impl TokenBucketRateLimiter {
-    /// A full bucket of `burst` tokens that gets `qps` tokens a second.
+    /// A full bucket of `burst` tokens that receives `qps` tokens a second.
     #[must_use]
     pub const fn new(qps: f32, burst: i32) -> Self {
         Self { qps, burst, tokens: 0.0, last: None }
@@ -86,7 +85,7 @@ impl TokenBucketRateLimiter {
         self.qps
     }
 
-    /// Takes a token if there is one. Mirrors `rate.Limiter.AllowN` with one token.
+    /// Takes a token if one is available. Mirrors `rate.Limiter.AllowN` with one token.
     pub fn try_accept(&mut self, now: Timestamp) -> bool {
         match self.tokens_after(now) {
             Some(tokens) => {
@@ -98,7 +97,8 @@ impl TokenBucketRateLimiter {
         }
     }
 
-    /// Takes the next token, in turn, and says when it is there. Mirrors `rate.Limiter.Wait`.
+    /// Takes the next token and returns the time at which it is available. Mirrors
+    /// `rate.Limiter.Wait`.
     pub fn reserve(&mut self, now: Timestamp) -> Timestamp {
         let now = self.last.map_or(now, |last| last.max(now));
         let tokens = self.advance(now) - 1.0;
@@ -107,7 +107,7 @@ impl TokenBucketRateLimiter {
         now.saturating_add(Duration::from_nanos(u64::try_from(wait).unwrap_or_default()))
     }
 
-    /// How many tokens there are, with fractions, and never less than none.
+    /// Available tokens, with fractions, at least 0.
     #[must_use]
     pub fn tokens_at(&self, now: Timestamp) -> f64 {
         // A deficit of less than a nanosecond counts as none.
@@ -117,29 +117,28 @@ impl TokenBucketRateLimiter {
     /// Mirrors `rate.Limiter.advance`.
     fn advance(&self, now: Timestamp) -> f64 {
         let burst = f64::from(self.burst);
-        // More time than it takes to fill the bucket must not overflow the product below.
+        // Longer times than filling the bucket takes must not overflow the product below.
         let to_fill = self.duration_from_tokens(burst - self.tokens);
         let elapsed = match self.last {
             None => to_fill,
             Some(last) => nanos(now - last).min(to_fill),
         };
         let tokens = self.tokens + self.tokens_from_duration(elapsed);
-        // Not `f64::min`, which has its own mind about NaN.
+        // Not `f64::min`, which treats NaN differently.
         if tokens > burst { burst } else { tokens }
     }
 
-    /// The first moment, from `now` on, at which a token could be taken; `None` if there is none
-    /// to the end of time.
+    /// First moment, from `now` on, at which a token is available; `None` if there never is one.
     #[must_use]
     pub fn next_accept(&self, now: Timestamp) -> Option<Timestamp> {
         if self.tokens_after(now).is_some() {
             return Some(now);
         }
         self.tokens_after(Timestamp::MAX)?;
-        // Tokens do not get fewer with time (but for the last bit of a float, which is worth a
-        // nanosecond only below one token a month), so the first moment is found by halving.
+        // Tokens do not decrease over time (except for the last bit of a float, which is worth a
+        // nanosecond only below one token a month), so that bisection finds the first moment.
         let (mut refused, mut accepted) = (now.as_nanos(), Timestamp::MAX.as_nanos());
-        // Where it should be but for rounding, so that little is left to be halved.
+        // The expected moment, wrong only by rounding, narrows the bisection.
         let lack = self.duration_from_tokens(1.0 - self.advance(now));
         let near = refused.saturating_add(u64::try_from(lack).unwrap_or_default());
         for at in [near.saturating_sub(1_000), near.saturating_add(1_000)] {
@@ -163,20 +162,20 @@ impl TokenBucketRateLimiter {
         Some(Timestamp::from_nanos(accepted))
     }
 
-    /// The tokens left when one is taken, if that is allowed. Mirrors `rate.Limiter.reserveN`.
+    /// Tokens left after one is taken, if that is allowed. Mirrors `rate.Limiter.reserveN`.
     fn tokens_after(&self, now: Timestamp) -> Option<f64> {
         let tokens = self.advance(now) - 1.0;
         let wait = if tokens < 0.0 { self.duration_from_tokens(-tokens) } else { 0 };
         (self.burst >= 1 && wait <= 0).then_some(tokens)
     }
 
-    /// Mirrors `rate.Limit.durationFromTokens`: nanoseconds, cut off.
+    /// Mirrors `rate.Limit.durationFromTokens`: nanoseconds, truncated.
     fn duration_from_tokens(&self, tokens: f64) -> i64 {
         let seconds = tokens / f64::from(self.qps);
         go_i64(1e9 * seconds)
     }
 
-    /// Mirrors `rate.Limit.tokensFromDuration`: the seconds and their rest, each by itself.
+    /// Mirrors `rate.Limit.tokensFromDuration`: whole seconds and the rest, separately.
     fn tokens_from_duration(&self, nanos: i64) -> f64 {
         let limit = f64::from(self.qps);
         let second = SECOND as i64;
@@ -186,7 +185,7 @@ impl TokenBucketRateLimiter {
     }
 }
 
-/// A float as an int64, as Go converts on amd64: what does not fit is the least number.
+/// Conversion of a float to int64, as Go does it on amd64: values out of range become the minimum.
 fn go_i64(value: f64) -> i64 {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     if (-LIMIT..LIMIT).contains(&value) { value as i64 } else { i64::MIN }
@@ -202,7 +201,8 @@ mod tests {
 
     use super::*;
 
-    /// When a bucket grants, asked every 100 ms from `from` to before `to` (in tenths of seconds).
+    /// Times of grants by a bucket that is asked every 100 ms from `from` until before `to` (in
+    /// tenths of seconds).
     fn polled(limiter: &mut TokenBucketRateLimiter, from: u64, to: u64) -> Vec<f64> {
         (from..to)
             .map(|tenth| Timestamp::from_millis(tenth * 100))
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_can_be_looked_at() {
+    fn tokens_at_shows_the_available_tokens() {
         let mut limiter = TokenBucketRateLimiter::new(0.5, 3);
         assert_eq!(limiter.tokens_at(Timestamp::ZERO), 3.0);
         assert!(limiter.try_accept(Timestamp::ZERO));

@@ -1,4 +1,4 @@
-//! Work that waits for a rate limiter, each piece at most once.
+//! Work that waits for a rate limiter, with at most one entry per value.
 
 use alloc::collections::BTreeSet;
 use alloc::string::String;
@@ -8,35 +8,34 @@ use core::time::Duration;
 use crate::queue::flowcontrol::{RateLimiter, TokenBucketRateLimiter};
 use crate::time::Timestamp;
 
-/// How many pieces of work may start at once: the size of the token bucket. Mirrors
+/// Size of the token bucket: the work that may start without waiting. Mirrors
 /// `scheduler.EvictionRateLimiterBurst`.
 pub const EVICTION_RATE_LIMITER_BURST: i32 = 1;
 
-/// How long work waits that has failed, before it is tried again: what `doNoExecuteTaintingPass`
-/// and `doEvictionPass` ask for.
+/// Delay before failed work is tried again, as `doNoExecuteTaintingPass` and `doEvictionPass`
+/// request it.
 pub const RETRY_AFTER: Duration = Duration::from_millis(50);
 
 /// A piece of work in the queue. Mirrors `scheduler.TimedValue`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimedValue<K> {
-    /// What it is about, for example the name of a node.
+    /// Subject of the work, for example the name of a node.
     pub value: K,
-    /// The UID of that object.
+    /// UID of that object.
     pub uid: String,
-    /// When it was added.
+    /// Time at which it was added.
     pub added_at: Timestamp,
-    /// When it may be processed; the queue is in this order.
+    /// Earliest time for processing; the queue is in this order.
     pub process_at: Timestamp,
-    /// Which of several with the same `process_at` is first; see
-    /// [`RateLimitedTimedQueue::add_in_turn`].
+    /// Order among entries with the same `process_at`; see [`RateLimitedTimedQueue::add_in_turn`].
     pub turn: u64,
 }
 
-/// A queue whose head is processed when a rate limiter allows. Mirrors
+/// A queue that processes its head when a rate limiter allows. Mirrors
 /// `scheduler.RateLimitedTimedQueue`.
 ///
-/// A value that was added is *seen*: it cannot be added again, even after it was processed, until
-/// it is removed. Ties in time are in the order of Go's `container/heap`, which is not that of
+/// An added value is *seen*: it cannot be added again until it is removed, even after it was
+/// processed. Ties in time follow Go's `container/heap`, which does not keep the order of
 /// insertion, unless values are added in turn.
 #[derive(Clone, Debug)]
 pub struct RateLimitedTimedQueue<K> {
@@ -47,26 +46,26 @@ pub struct RateLimitedTimedQueue<K> {
 }
 
 impl<K: Clone + Ord> RateLimitedTimedQueue<K> {
-    /// An empty queue with that limiter.
+    /// An empty queue with this limiter.
     #[must_use]
     pub const fn new(limiter: RateLimiter) -> Self {
         Self { queue: Vec::new(), set: BTreeSet::new(), limiter, turns: 0 }
     }
 
-    /// An empty queue whose limiter has a token and gets `qps` a second; none at all if `qps` is
-    /// not positive.
+    /// An empty queue whose limiter starts with a token and receives `qps` a second; it allows
+    /// nothing if `qps` is not positive.
     #[must_use]
     pub fn with_qps(qps: f32) -> Self {
         Self::new(limiter_of(qps))
     }
 
-    /// Adds a value that was not seen yet; false if it was. Mirrors `Add`.
+    /// Adds a value unless it was seen; returns false if it was. Mirrors `Add`.
     pub fn add(&mut self, now: Timestamp, value: K, uid: impl Into<String>) -> bool {
         self.insert(now, value, uid.into(), 0)
     }
 
-    /// Adds a value as [`add`](Self::add) does, behind all that was added in turn at the same
-    /// moment. A real clock moves between two values; a simulated one does not.
+    /// Adds a value as [`add`](Self::add) does, behind the values added in turn at the same moment.
+    /// A real clock advances between two values; a simulated one does not.
     pub fn add_in_turn(&mut self, now: Timestamp, value: K, uid: impl Into<String>) -> bool {
         self.turns += 1;
         self.insert(now, value, uid.into(), self.turns)
@@ -80,8 +79,8 @@ impl<K: Clone + Ord> RateLimitedTimedQueue<K> {
         true
     }
 
-    /// Removes a value and forgets that it was seen; true if it was, even if it is no longer
-    /// waiting. Mirrors `Remove`.
+    /// Removes a value and forgets that it was seen. Returns true if it was seen, even if it is no
+    /// longer waiting. Mirrors `Remove`.
     pub fn remove(&mut self, value: &K) -> bool {
         let seen = self.set.remove(value);
         if seen {
@@ -90,13 +89,13 @@ impl<K: Clone + Ord> RateLimitedTimedQueue<K> {
         seen
     }
 
-    /// Forgets that a value was seen, but leaves it waiting: what 1.19 and 1.20 did by mistake.
+    /// Forgets that a value was seen, but leaves it waiting, as 1.19 and 1.20 did by mistake.
     /// Mirrors `SetRemove`.
     pub fn set_remove(&mut self, value: &K) {
         self.set.remove(value);
     }
 
-    /// Removes and forgets everything. Mirrors `Clear`.
+    /// Removes and forgets all values. Mirrors `Clear`.
     pub fn clear(&mut self) {
         self.queue.clear();
         self.set.clear();
@@ -104,7 +103,7 @@ impl<K: Clone + Ord> RateLimitedTimedQueue<K> {
 
     /// Processes values as long as the limiter has tokens and the head is due. Mirrors `Try`.
     ///
-    /// `action` says how it went: `Err` is to be tried again after that time and a nanosecond.
+    /// `action` returns `Err` with a delay to be tried again after it and a nanosecond.
     pub fn try_each(
         &mut self,
         now: Timestamp,
@@ -118,11 +117,11 @@ impl<K: Clone + Ord> RateLimitedTimedQueue<K> {
         }
     }
 
-    /// One turn of [`try_each`](Self::try_each) for callers that learn later how it went: takes a
-    /// token and gives the head, if there is a token and the head is due.
+    /// One step of [`try_each`](Self::try_each), for callers that learn the result later: takes a
+    /// token and returns the head, if it is due.
     ///
-    /// The head stays until the caller says [`done`](Self::done) or [`retry`](Self::retry). As
-    /// upstream, the token is gone even if the head is not due yet.
+    /// The head stays until the caller reports [`done`](Self::done) or [`retry`](Self::retry). As
+    /// upstream, the token is used even if the head is not due yet.
     pub fn try_next(&mut self, now: Timestamp) -> Option<TimedValue<K>> {
         if self.queue.is_empty() || !self.limiter.try_accept(now) {
             return None;
@@ -130,7 +129,7 @@ impl<K: Clone + Ord> RateLimitedTimedQueue<K> {
         self.queue.first().filter(|head| head.process_at <= now).cloned()
     }
 
-    /// A value was processed: it leaves the queue, but stays seen. Mirrors
+    /// Ends processing with success: the value leaves the queue, but stays seen. Mirrors
     /// `UniqueQueue.RemoveFromQueue`.
     pub fn done(&mut self, value: &K) {
         if self.set.contains(value) {
@@ -138,8 +137,8 @@ impl<K: Clone + Ord> RateLimitedTimedQueue<K> {
         }
     }
 
-    /// Processing failed: the value waits `wait` and a nanosecond from `now`. Mirrors
-    /// `UniqueQueue.Replace`.
+    /// Ends processing with a failure: the value waits for `wait` and a nanosecond from `now`.
+    /// Mirrors `UniqueQueue.Replace`.
     pub fn retry(&mut self, now: Timestamp, mut entry: TimedValue<K>, wait: Duration) {
         entry.process_at = now.saturating_add(wait.saturating_add(Duration::from_nanos(1)));
         if self.take(&entry.value) {
@@ -149,10 +148,10 @@ impl<K: Clone + Ord> RateLimitedTimedQueue<K> {
 
     /// Changes the rate. Mirrors `SwapLimiter`, which keeps the tokens of neither limiter:
     ///
-    /// - A rate equal to the present one changes nothing. A stopped limiter says that its rate is
-    ///   1, so a stopped queue stays stopped when the new rate is 1.
+    /// - A rate equal to the current one changes nothing. A stopped limiter reports a rate of 1, so
+    ///   that a stopped queue stays stopped when the new rate is 1.
     /// - A rate that is not positive stops the queue.
-    /// - Otherwise the new limiter has a token if the old one had.
+    /// - Otherwise the new limiter has a token if the old one had one.
     pub fn swap_limiter(&mut self, now: Timestamp, qps: f32) {
         if self.limiter.qps() == qps {
             return;
@@ -164,8 +163,8 @@ impl<K: Clone + Ord> RateLimitedTimedQueue<K> {
         self.limiter = limiter;
     }
 
-    /// The first moment, from `now` on, at which a try could take a token; `None` if nothing waits
-    /// or the limiter allows nothing. Tries before it change nothing.
+    /// First moment, from `now` on, at which a try could take a token; `None` if nothing waits or
+    /// the limiter allows nothing. Earlier tries change nothing.
     #[must_use]
     pub fn poll_timeout(&self, now: Timestamp) -> Option<Timestamp> {
         if self.queue.is_empty() { None } else { self.limiter.next_accept(now) }
@@ -177,13 +176,13 @@ impl<K: Clone + Ord> RateLimitedTimedQueue<K> {
         &self.limiter
     }
 
-    /// What is waiting, in the order of the heap; the first is the head.
+    /// Waiting entries, in the order of the heap, the head first.
     #[must_use]
     pub fn queue(&self) -> &[TimedValue<K>] {
         &self.queue
     }
 
-    /// What was seen, in order.
+    /// Seen values, in order.
     #[must_use]
     pub const fn set(&self) -> &BTreeSet<K> {
         &self.set
@@ -195,7 +194,7 @@ impl<K: Clone + Ord> RateLimitedTimedQueue<K> {
         self.up(self.queue.len().saturating_sub(1));
     }
 
-    /// Removes the first entry with that value, in the order of the heap; false if there is none.
+    /// Removes the first entry of this value, in the order of the heap; false if there is none.
     /// Mirrors `heap.Remove`.
     fn take(&mut self, value: &K) -> bool {
         let Some(index) = self.queue.iter().position(|entry| entry.value == *value) else {

@@ -12,23 +12,23 @@ use slab::Slab;
 use crate::order::Ordered;
 use crate::time::Timestamp;
 
-/// A piece of work and its times. Mirrors `tainteviction.TimedWorker`.
+/// A piece of work with its times. Mirrors `tainteviction.TimedWorker`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimedWorker {
-    /// When it was decided; a later decision never moves the work.
+    /// Time of the decision; later decisions never move the work.
     pub created_at: Timestamp,
-    /// When it is to start.
+    /// Start of the work.
     pub fire_at: Timestamp,
 }
 
-/// What [`TimedWorkerQueue::add_work`] did.
+/// Result of [`TimedWorkerQueue::add_work`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddWork {
     /// The key has work already (or a `nil` entry): nothing changed.
     AlreadyExists,
-    /// A timer runs.
+    /// A timer was started.
     Armed,
-    /// There is nothing to wait for: the caller starts the work now.
+    /// No delay: the caller starts the work now.
     StartNow,
 }
 
@@ -37,18 +37,18 @@ pub enum AddWork {
 /// An entry is a [`TimedWorker`] or `nil`. A `nil` entry means that work without a delay is
 /// running, or, in releases that keep tombstones, that work was done; both refuse new work.
 ///
-/// As upstream, the end of a piece of work overwrites the entry of its key whatever has come there
-/// meanwhile: a timer that has lost its entry this way can no longer be cancelled and will fire.
+/// As upstream, the end of a piece of work overwrites the entry of its key, even one added
+/// meanwhile: a timer that loses its entry this way can no longer be cancelled, and fires.
 ///
-/// Keys are copied, so they should be cheap to copy. Work that starts at one moment, as the pods of
-/// a node usually do, is kept together: all operations take time that grows with the logarithm of
-/// the number of different moments only.
+/// Keys are copied, so they should be cheap to copy. Work that starts at the same moment, as for
+/// the pods of a node, is kept together: the time of every operation grows only with the logarithm
+/// of the number of different moments.
 #[derive(Clone, Debug)]
 pub struct TimedWorkerQueue<K> {
     slots: Slab<Slot<K>>,
-    /// Slots by key. Never walked, so that its order matters to nobody.
+    /// Slots by key. Never iterated, so that its order has no effect.
     by_key: HashTable<usize>,
-    /// The slots whose timers fire at a moment.
+    /// Slots by the time of their timers.
     timers: BTreeMap<Timestamp, Chain>,
     sequence: u64,
     hasher: FixedState,
@@ -60,11 +60,11 @@ struct Slot<K> {
     hash: u64,
     worker: Option<TimedWorker>,
     timer: Option<Timer>,
-    /// Whether the key leads here; a timer that has lost its entry keeps its slot until it fires.
+    /// Whether the key leads here; a timer that lost its entry keeps its slot until it fires.
     indexed: bool,
 }
 
-/// A timer that runs, and its neighbours among those of the same moment.
+/// A running timer, and its neighbours among those of the same moment.
 #[derive(Clone, Copy, Debug)]
 struct Timer {
     at: Timestamp,
@@ -93,7 +93,7 @@ impl<K> Default for TimedWorkerQueue<K> {
 }
 
 impl<K: Clone + Eq + Hash + Ord> TimedWorkerQueue<K> {
-    /// Adds work that was decided at `created_at` and is to start at `fire_at`.
+    /// Adds work decided at `created_at` that starts at `fire_at`.
     ///
     /// The delay `fire_at - created_at` counts from `now`. Mirrors `TimedWorkerQueue.AddWork`.
     pub fn add_work(
@@ -112,8 +112,8 @@ impl<K: Clone + Eq + Hash + Ord> TimedWorkerQueue<K> {
         }
     }
 
-    /// The same, but with a timer even when there is nothing to wait for, as releases do whose two
-    /// reads of the clock are some nanoseconds apart.
+    /// As [`add_work`](Self::add_work), but with a timer even for no delay, as in releases whose
+    /// two reads of the clock are some nanoseconds apart.
     pub fn arm(
         &mut self,
         now: Timestamp,
@@ -129,8 +129,8 @@ impl<K: Clone + Eq + Hash + Ord> TimedWorkerQueue<K> {
         AddWork::Armed
     }
 
-    /// Replaces the work of a key by one with another `fire_at`; the same `fire_at` changes
-    /// nothing. Mirrors `TimedWorkerQueue.UpdateWork` of the newest source.
+    /// Replaces the work of a key if its `fire_at` differs; otherwise nothing changes. Mirrors
+    /// `TimedWorkerQueue.UpdateWork` of the newest source.
     pub fn update_work(
         &mut self,
         now: Timestamp,
@@ -145,17 +145,17 @@ impl<K: Clone + Eq + Hash + Ord> TimedWorkerQueue<K> {
         self.add_work(now, key, created_at, fire_at)
     }
 
-    /// Forgets a key and stops its timer. True if there was a timer, or work that a timer has
-    /// started; a `nil` entry is forgotten too but gives false.
+    /// Removes the entry of a key and stops its timer. Returns true if the entry was a
+    /// [`TimedWorker`], whose work may have started; false if it was `nil` or absent.
     ///
-    /// Work that has started goes on. Mirrors `TimedWorkerQueue.CancelWork`.
+    /// Started work continues. Mirrors `TimedWorkerQueue.CancelWork`.
     pub fn cancel_work(&mut self, key: &K) -> bool {
         let Some(slot) = self.unindex(key) else { return false };
         self.stop_timer(slot);
         self.slots.try_remove(slot).is_some_and(|slot| slot.worker.is_some())
     }
 
-    /// The work of a key, unless there is none or the entry is `nil`.
+    /// Work of a key; `None` if there is none or the entry is `nil`.
     #[must_use]
     pub fn get_worker(&self, key: &K) -> Option<&TimedWorker> {
         self.find(key)?.worker.as_ref()
@@ -167,21 +167,21 @@ impl<K: Clone + Eq + Hash + Ord> TimedWorkerQueue<K> {
         self.find(key).is_some_and(|slot| slot.worker.is_none())
     }
 
-    /// When the next timer fires, and its number among timers of that moment.
+    /// Time of the next timer, and its number in the order of creation.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<(Timestamp, u64)> {
         let slot = self.next_slot()?;
         slot.timer.map(|timer| (timer.at, timer.sequence))
     }
 
-    /// The key whose timer fires next.
+    /// Key of the next timer.
     #[must_use]
     pub fn next_key(&self) -> Option<&K> {
         self.next_slot().map(|slot| &slot.key)
     }
 
-    /// Takes the next key whose timer has fired by `now`, in the order of time, then of creation.
-    /// The caller does the work and says so with [`finish`](Self::finish).
+    /// Takes the next key whose timer is due by `now`, in the order of time, then of creation. The
+    /// caller does the work and reports it with [`finish`](Self::finish).
     pub fn pop_due(&mut self, now: Timestamp) -> Option<K> {
         let (at, chain) = self.timers.first_key_value()?;
         if *at > now {
@@ -197,7 +197,7 @@ impl<K: Clone + Eq + Hash + Ord> TimedWorkerQueue<K> {
         Some(key)
     }
 
-    /// The work of a key has ended: from now on the entry is `nil`, or there is none.
+    /// Ends the work of a key: its entry becomes `nil` or is removed.
     ///
     /// Mirrors `TimedWorkerQueue.getWrappedWorkerFunc`.
     pub fn finish(&mut self, key: K, leave_nil: bool) {
@@ -214,19 +214,19 @@ impl<K: Clone + Eq + Hash + Ord> TimedWorkerQueue<K> {
         }
     }
 
-    /// The work of all keys, in the order of keys. Entries that are `nil` are left out.
+    /// Work by key, in the order of keys, without `nil` entries.
     #[must_use]
     pub fn pending(&self) -> BTreeMap<&K, TimedWorker> {
         self.entries().filter_map(|slot| Some((&slot.key, slot.worker?))).ordered_map()
     }
 
-    /// The keys whose entry is `nil`, in their order.
+    /// Keys with a `nil` entry, in order.
     #[must_use]
     pub fn nil_keys(&self) -> BTreeSet<&K> {
         self.entries().filter(|slot| slot.worker.is_none()).map(|slot| &slot.key).ordered_set()
     }
 
-    /// How many keys have an entry.
+    /// Number of keys with an entry.
     #[must_use]
     pub fn len(&self) -> usize {
         self.by_key.len()
@@ -238,14 +238,14 @@ impl<K: Clone + Eq + Hash + Ord> TimedWorkerQueue<K> {
         self.by_key.is_empty()
     }
 
-    /// The number that the next timer gets.
+    /// Number of the next timer.
     #[must_use]
     pub fn sequence(&self) -> u64 {
         self.sequence
     }
 
-    /// Makes the number of the next timer at least `sequence`, so that timers of several queues
-    /// can be put in one order of creation.
+    /// Raises the number of the next timer to at least `sequence`, so that timers of several queues
+    /// have a common order of creation.
     pub fn align_sequence(&mut self, sequence: u64) {
         self.sequence = self.sequence.max(sequence);
     }
@@ -265,7 +265,7 @@ impl<K: Clone + Eq + Hash + Ord> TimedWorkerQueue<K> {
         self.slots.get(chain.first)
     }
 
-    /// A slot for a key that has none.
+    /// Adds a slot for a key; `None` if the key has one.
     fn insert(&mut self, key: K, worker: Option<TimedWorker>) -> Option<usize> {
         let slots = &self.slots;
         let hash = self.hasher.hash_one(&key);
@@ -341,12 +341,12 @@ mod tests {
 
     // Upstream: TestExecute, TestExecuteDelayed.
     #[test]
-    fn work_starts_at_once_or_when_its_time_has_come() {
+    fn work_starts_immediately_or_at_its_time() {
         let mut queue = TimedWorkerQueue::default();
         assert_eq!(queue.add_work(s(0), "1", s(0), s(0)), AddWork::StartNow);
         assert_eq!(queue.add_work(s(0), "2", s(0), s(10)), AddWork::Armed);
         assert_eq!(queue.add_work(s(0), "3", s(0), s(5)), AddWork::Armed);
-        // Trying to add already existing work.
+        // The key already has work.
         assert_eq!(queue.add_work(s(1), "1", s(1), s(1)), AddWork::AlreadyExists);
         assert_eq!(queue.add_work(s(1), "2", s(1), s(2)), AddWork::AlreadyExists);
         assert_eq!(queue.pop_due(s(4)), None);

@@ -1,23 +1,23 @@
-//! Timers in the order of their time, and then of their creation.
+//! Timers in the order of their time, then of their creation.
 
 use alloc::collections::BTreeMap;
 
 use crate::time::Timestamp;
 
-/// Numbers timers and other things that wait, in the order of their creation, across all queues
-/// that take their numbers from it.
+/// Numbers for timers and other waiting items, in the order of creation, across all queues that
+/// share the sequence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sequence(u64);
 
 impl Sequence {
-    /// The next number.
+    /// Takes the next number.
     pub fn take(&mut self) -> u64 {
         let number = self.0;
         self.0 += 1;
         number
     }
 
-    /// The number that is given next.
+    /// The next number, without taking it.
     #[must_use]
     pub const fn peek(self) -> u64 {
         self.0
@@ -29,10 +29,10 @@ impl Sequence {
     }
 }
 
-/// When a timer fires, and its number in the order of creation.
+/// Time of a timer, and its number in the order of creation.
 pub type TimerId = (Timestamp, u64);
 
-/// Timers, and what each is for.
+/// Timers with their purposes.
 #[derive(Clone, Debug)]
 pub struct TimerQueue<T> {
     timers: BTreeMap<TimerId, T>,
@@ -52,7 +52,7 @@ impl<T> TimerQueue<T> {
         timer
     }
 
-    /// Stops a timer, and gives what it was for.
+    /// Stops a timer and returns its purpose.
     pub fn stop(&mut self, timer: &TimerId) -> Option<T> {
         self.timers.remove(timer)
     }
@@ -63,24 +63,24 @@ impl<T> TimerQueue<T> {
         self.timers.first_key_value().map(|(timer, _)| *timer)
     }
 
-    /// What the next timer is for.
+    /// Purpose of the next timer.
     #[must_use]
     pub fn peek(&self) -> Option<&T> {
         self.timers.first_key_value().map(|(_, what)| what)
     }
 
-    /// What a timer is for.
+    /// Purpose of a timer.
     #[must_use]
     pub fn get(&self, timer: &TimerId) -> Option<&T> {
         self.timers.get(timer)
     }
 
-    /// Takes the next timer, whenever it fires.
+    /// Takes the next timer, whatever its time.
     pub fn pop(&mut self) -> Option<(TimerId, T)> {
         self.timers.pop_first()
     }
 
-    /// Takes the next timer if it has fired by `now`.
+    /// Takes the next timer if it is due by `now`.
     pub fn pop_due(&mut self, now: Timestamp) -> Option<T> {
         let (at, _) = self.next()?;
         if at > now {
@@ -89,7 +89,7 @@ impl<T> TimerQueue<T> {
         self.pop().map(|(_, what)| what)
     }
 
-    /// Stops all timers but those that `keep` names.
+    /// Stops all timers except those for which `keep` returns true.
     pub fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
         self.timers.retain(|_, what| keep(what));
     }

@@ -8,12 +8,12 @@ use hashbrown::HashSet;
 
 use super::timer_queue::Sequence;
 
-/// First in, first out; an item that waits already is not added again. Mirrors
-/// `workqueue.Interface`, for one worker.
+/// A first-in, first-out queue that ignores items already waiting. Mirrors `workqueue.Interface`,
+/// for one worker.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkQueue<T> {
     order: VecDeque<T>,
-    /// Never walked, so that its order matters to nobody.
+    /// Never iterated, so that its order has no effect.
     waiting: HashSet<T, FixedState>,
 }
 
@@ -41,12 +41,12 @@ impl<T: Clone + Eq + Hash> WorkQueue<T> {
     }
 }
 
-/// A [`WorkQueue`] whose items are numbered in the order in which they came, so that the items of
-/// several queues have one order.
+/// A [`WorkQueue`] that numbers its items in the order of arrival, so that the items of several
+/// queues have a common order.
 #[derive(Clone, Debug)]
 pub(crate) struct NumberedWorkQueue<T> {
     order: VecDeque<(u64, T)>,
-    /// Never walked, so that its order matters to nobody.
+    /// Never iterated, so that its order has no effect.
     waiting: HashSet<T, FixedState>,
 }
 
@@ -69,7 +69,7 @@ impl<T: Clone + Eq + Hash> NumberedWorkQueue<T> {
         Some(item)
     }
 
-    /// The number of the item that waits longest.
+    /// Number of the item that waits longest.
     pub(crate) fn first(&self) -> Option<u64> {
         self.order.front().map(|(number, _)| *number)
     }

@@ -6,7 +6,7 @@ fn s(seconds: f64) -> Timestamp {
     Timestamp::from_millis((seconds * 1000.0).round() as u64)
 }
 
-/// Tries every 100 ms with endless demand: when something was processed.
+/// Times of processing, with a try every 100 ms and endless demand.
 fn grants(queue: &mut RateLimitedTimedQueue<u32>, from: f64, to: f64) -> Vec<f64> {
     let mut grants = Vec::new();
     let (from, to) = ((from * 10.0).round() as u64, (to * 10.0).round() as u64);
@@ -28,7 +28,7 @@ fn grants(queue: &mut RateLimitedTimedQueue<u32>, from: f64, to: f64) -> Vec<f64
     grants
 }
 
-/// The worked examples Q4 to Q7: a new rate at some moments, demand without end.
+/// The worked examples Q4 to Q7: rate changes under endless demand.
 #[test]
 fn swapped_limiters() {
     for (id, demand_from, swaps, expected) in [
