@@ -1,5 +1,5 @@
-//! Why a pod was evicted when it was: what is remembered of evictions, and the terms that add up to
-//! the moment of one.
+//! Explanations of eviction times: records of evictions, and the terms that add up to the time of
+//! one.
 
 mod records;
 pub(crate) mod taint_order;

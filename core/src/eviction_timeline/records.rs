@@ -1,4 +1,4 @@
-//! What is remembered of evictions, small and shared among the pods of a node.
+//! Records of evictions, small and shared among the pods of a node.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -18,23 +18,23 @@ use crate::order::Order;
 use crate::policy::matching::matching_tolerations;
 use crate::time::Timestamp;
 
-/// What is remembered of evictions.
+/// Records of evictions.
 #[derive(Clone, Debug)]
 pub(crate) struct EvictionRecords {
-    /// Walked only by [`sorted`](Self::sorted), so that its order matters to nobody.
+    /// Iterated only by [`sorted`](Self::sorted), so that its order has no effect.
     evictions: HashMap<PodKey, Eviction, FixedState>,
-    /// Those of pods that are gone and whose name another pod has taken, in order.
+    /// Evictions of gone pods whose name another pod has taken, in order.
     earlier: BTreeMap<PodKey, Vec<Eviction>>,
-    /// The nodes that the taint-eviction controller has looked at, as they were then.
+    /// Nodes as the taint-eviction controller last saw them.
     nodes: BTreeMap<NodeName, TaintedNode>,
-    /// The gate `TaintTolerationComparisonOperators`.
+    /// The feature gate `TaintTolerationComparisonOperators`.
     comparison_operators: bool,
 }
 
 #[derive(Clone, Debug)]
 struct TaintedNode {
     taints: Arc<[Taint]>,
-    /// Of each, its text, and since when the node has it.
+    /// Text of each taint, and the time at which the node got it.
     told: Arc<[(Arc<str>, Timestamp)]>,
     taint_history: Option<Arc<NodeTaintHistory>>,
 }
@@ -45,19 +45,19 @@ impl EvictionRecords {
         Self { evictions, earlier: BTreeMap::new(), nodes: BTreeMap::new(), comparison_operators }
     }
 
-    /// The eviction of the pod of that name, or of the last one if none is there: if it was deleted
-    /// or its time runs.
+    /// Eviction of the pod with this name, or of the last one if it is gone: a past deletion or a
+    /// running timer.
     pub(crate) fn get(&self, pod: &PodKey) -> Option<&Eviction> {
         self.evictions.get(pod)
     }
 
-    /// The last eviction of a pod of that name, also of one that another pod has replaced.
+    /// Last eviction of a pod with this name, even one that another pod has replaced.
     pub(crate) fn last(&self, pod: &PodKey) -> Option<&Eviction> {
         self.get(pod).or_else(|| self.earlier.get(pod)?.last())
     }
 
-    /// The eviction of the pod that had that name at a moment: one whose time ran then, or the
-    /// first one later, if that is of the same pod.
+    /// Eviction of the pod that had this name at a moment: one that was not over then, or the next
+    /// one, if it is of the same pod.
     pub(crate) fn of_pod_at(
         &self,
         pod: &PodKey,
@@ -67,13 +67,13 @@ impl EvictionRecords {
         let earlier = self.earlier.get(pod).map(Vec::as_slice).unwrap_or_default();
         let mut all = earlier.iter().chain(self.evictions.get(pod));
         let found = all.find(|eviction| eviction.gone_at.is_none_or(|gone| gone > at));
-        // A timer goes by the name, so that one that ran may be of an earlier pod.
+        // Timers are by name, so that a running one may belong to an earlier pod.
         found.filter(|eviction| {
             eviction.created_at <= at || uid.is_none_or(|uid| *eviction.uid == *uid)
         })
     }
 
-    /// The last one of each name, by key.
+    /// Last eviction of each name, by key.
     pub(crate) fn sorted(&self) -> Vec<(&PodKey, &Eviction)> {
         let earlier = self.earlier.iter().filter(|(pod, _)| !self.evictions.contains_key(*pod));
         let earlier = earlier.filter_map(|(pod, evictions)| Some((pod, evictions.last()?)));
@@ -82,7 +82,7 @@ impl EvictionRecords {
         evictions
     }
 
-    /// The taint-eviction controller has looked at a node.
+    /// Records a node that the taint-eviction controller has looked at.
     pub(crate) fn record_node(
         &mut self,
         now: Timestamp,
@@ -111,7 +111,7 @@ impl EvictionRecords {
         self.nodes.insert(node.clone(), known);
     }
 
-    /// The taint-eviction controller has decided about a pod; `object` is the pod, if it is there.
+    /// Records a decision of the taint-eviction controller; `object` is the pod, if it exists.
     pub(crate) fn record_decision(
         &mut self,
         now: Timestamp,
@@ -152,7 +152,7 @@ impl EvictionRecords {
         untolerated: Option<&Taint>,
     ) {
         let entry = self.evictions.entry_ref(pod);
-        // A pod that is terminating is not deleted for the first time.
+        // A terminating pod is not deleted for the first time.
         if let EntryRef::Occupied(known) = &entry
             && known.get().deleted_at.is_some()
             && known.get().gone_at.is_none()
@@ -168,15 +168,15 @@ impl EvictionRecords {
             None => tainted.limit(&object.spec.tolerations, self.comparison_operators),
         };
         let Some((taint, (name, since))) = taint else { return };
-        // Of the taints, the node lifecycle controller gives these two.
+        // Only these two taints come from the node lifecycle controller.
         let own = [well_known::NOT_READY, well_known::UNREACHABLE].contains(&taint.key.as_str());
         let taint_history = tainted.taint_history.clone().filter(|_| own);
         let cause = Cause::Taint { taint: name.clone(), toleration, since: *since, taint_history };
         entry.insert(begun(object, node.clone(), cause, (created_at, fire_at)));
     }
 
-    /// A controller has deleted a pod, which has `grace` to end. `taint_history` is that of its
-    /// node if the node lifecycle controller did it.
+    /// Records that a controller deleted a pod, with its grace period. `by_lifecycle` is its node
+    /// with the taint history, if the node lifecycle controller deleted it.
     pub(crate) fn record_delete(
         &mut self,
         now: Timestamp,
@@ -194,15 +194,15 @@ impl EvictionRecords {
         }
     }
 
-    /// A request of the controller that deletes the pod waits for a token of its client.
+    /// Records that the delete request of a pod waits for a token of the controller's client.
     pub(crate) fn record_throttled(&mut self, pod: &PodKey) {
         if let Some(eviction) = self.evictions.get_mut(pod) {
             eviction.throttled |= eviction.deleted_at.is_none();
         }
     }
 
-    /// The moments at which pods were due of which some had to wait for the client, with when the
-    /// last of them was deleted. Which of them come first is free.
+    /// Due times at which some pods had to wait for the client, each with the last deletion
+    /// time. The order among these pods is unspecified.
     pub(crate) fn throttled(&self) -> BTreeMap<Timestamp, Timestamp> {
         let all = || self.evictions.values().chain(self.earlier.values().flatten());
         let mut moments: BTreeMap<Timestamp, Timestamp> = BTreeMap::new();
@@ -213,7 +213,7 @@ impl EvictionRecords {
         moments
     }
 
-    /// A pod is created: what is known of a gone one of its name is not about it.
+    /// Records the creation of a pod, which separates it from a gone pod of its name.
     pub(crate) fn record_created(&mut self, pod: &PodKey) {
         if self.evictions.get(pod).is_some_and(|eviction| eviction.gone_at.is_some())
             && let Some((pod, eviction)) = self.evictions.remove_entry(pod)
@@ -222,7 +222,7 @@ impl EvictionRecords {
         }
     }
 
-    /// A pod object is gone.
+    /// Records that a pod object is gone.
     pub(crate) fn record_gone(&mut self, now: Timestamp, pod: &PodKey) {
         if let Some(eviction) = self.evictions.get_mut(pod)
             && eviction.deleted_at.is_some()
@@ -244,7 +244,7 @@ fn begun(
     Eviction { uid, node, cause, created_at, fire_at, throttled, deleted_at, grace, gone_at }
 }
 
-/// A taint, its text, and since when a node has it.
+/// A taint, its text, and the time at which the node got it.
 type Told<'a> = (&'a Taint, &'a (Arc<str>, Timestamp));
 
 impl TaintedNode {
@@ -252,7 +252,7 @@ impl TaintedNode {
         self.taints.iter().zip(self.told.iter()).find(|(taint, _)| wanted(taint))
     }
 
-    /// The taint that is tolerated for the least time, and the toleration that says so.
+    /// The taint that is tolerated for the shortest time, and the toleration with that time.
     fn limit(
         &self,
         tolerations: &[Toleration],

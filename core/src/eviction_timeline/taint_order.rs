@@ -1,4 +1,4 @@
-//! In which order the nodes of a zone can be tainted that wait for its limiter.
+//! Bounds for the order in which waiting nodes of a zone are tainted.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -8,39 +8,41 @@ use crate::controllers::node_lifecycle::NODE_EVICTION_PERIOD;
 use crate::order::Order;
 use crate::release::Requeue;
 
-/// The queue of a zone, as far as it decides who is tainted when.
+/// Queue of a zone, as far as it decides when each node is tainted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ZoneQueue {
-    /// What a health pass does with nodes that wait.
+    /// Effect of a health pass on waiting nodes.
     pub(crate) requeue: Requeue,
-    /// The time between two tokens at the highest and at the lowest rate of the zone.
+    /// Times between two tokens at the highest and at the lowest rate of the zone.
     pub(crate) tokens_every: (Duration, Duration),
-    /// When the limiter has a token for the first node at the latest, if that has to wait for one.
+    /// Latest time of the first token, if the first node has to wait for it.
     pub(crate) first_token: Option<Moment>,
     /// Whether the zone may have been partially disrupted until all nodes were found, which stops
-    /// the queue or slows it down, and leaves a limiter without a token.
+    /// the queue or slows it down, and leaves the limiter without a token.
     pub(crate) is_disrupted: bool,
-    /// The time between two health passes.
+    /// Time between two health passes.
     pub(crate) period: Duration,
 }
 
 impl ZoneQueue {
-    /// When each of some nodes has its token at the earliest and at the latest, given between which
-    /// moments each is queued. Both are bounds: what they do not hold cannot be, but not all that
-    /// they hold can.
+    /// Earliest and latest time of the token for each node, from the earliest and latest time at
+    /// which it is queued. Both are bounds: times outside them are impossible, but not all within
+    /// them are possible.
     ///
-    /// Before a node come all that are queued before it for certain; at most all that may be. Since
-    /// 1.21 each health pass queues those that wait once more, in an order that nobody knows, so
-    /// that any of them may be next, and those that come while a node waits may overtake it.
+    /// At least the nodes certainly queued earlier come before a node, and at most those that may
+    /// be queued earlier. Since 1.21 each health pass queues waiting nodes again, in an unspecified
+    /// order, so that any of them may be next, and nodes that arrive while a node waits may
+    /// overtake it.
     pub(crate) fn tokens(&self, queued: &[(Moment, Moment)]) -> Vec<(Moment, Moment)> {
         let mut firsts: Vec<Moment> = queued.iter().map(|(first, _)| *first).collect();
         let mut lasts: Vec<Moment> = queued.iter().map(|(_, last)| *last).collect();
         firsts.order();
         lasts.order();
         let fast = self.tokens_every.0;
-        // A token is found by the next tainting pass, and the one after it counts from then.
+        // The next tainting pass takes a token, and the time to the following one starts then.
         let slow = self.tokens_every.1.saturating_add(NODE_EVICTION_PERIOD);
-        // When so many have their tokens if all come as early, and as late, as they can.
+        // Times of the tokens one after the other, if all nodes arrive as early, or as late, as
+        // possible.
         let one_by_one = |come: &[Moment], every: Duration, first_token: Option<Moment>| {
             let mut free = first_token;
             let mut next = |at: &Moment| {
@@ -52,7 +54,7 @@ impl ZoneQueue {
         };
         let early = one_by_one(&firsts, fast, None);
         let late = one_by_one(&lasts, slow, self.first_token);
-        // When there is a token for the one after so many.
+        // Time of the token that follows the first `number` ones.
         let after = |tokens: &[Moment], number: usize, every: Duration| {
             Some(tokens.get(number.checked_sub(1)?)?.plus(every))
         };
@@ -60,7 +62,7 @@ impl ZoneQueue {
         let of_one = |&(first, last): &(Moment, Moment)| {
             let certain = lasts.partition_point(|other| *other < first);
             let early = after(&early, certain, fast).filter(|_| !moves);
-            // All counts are of others.
+            // All counts exclude the node itself.
             let come_by = |at: Moment| firsts.partition_point(|other| *other <= at);
             let before = lasts.partition_point(|other| *other <= last).saturating_sub(1);
             let mut counted = come_by(last).saturating_sub(1);
@@ -76,8 +78,8 @@ impl ZoneQueue {
                 counted = come;
             }
             if self.requeue == Requeue::Duplicates {
-                // Each pass has left one more entry of each node that waited, and each of them
-                // takes a token.
+                // Each pass has added another entry for each waiting node, and every entry takes a
+                // token.
                 let waited = firsts.first().map_or(Duration::ZERO, |begin| last.since(*begin));
                 let passes = waited.as_nanos() / self.period.as_nanos().max(1) + 2;
                 let entries = usize::try_from(passes).unwrap_or(0).saturating_mul(counted);

@@ -1,5 +1,5 @@
-//! The time budget of an eviction: the terms that add up to its moment, each with the flag or field
-//! that sets it. It answers "why 345 seconds?".
+//! Time budget of an eviction: the terms that add up to its time, each with the flag or field that
+//! sets it. It answers "why 345 seconds?".
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -15,19 +15,19 @@ use crate::controllers::node_lifecycle::{
 };
 use crate::time::{Time, Timestamp, format_duration, fractional_millis};
 
-/// A moment before or after the beginning, serialised in milliseconds, with fractions.
+/// A moment before or after the beginning, serialised in milliseconds with fractions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(type = "number"))]
 pub struct Moment(i64);
 
 impl Moment {
-    /// So many nanoseconds after the scenario began; before it, if that is negative.
+    /// Moment at this number of nanoseconds since the beginning; negative before it.
     #[must_use]
     pub const fn from_nanos(nanos: i64) -> Self {
         Self(nanos)
     }
 
-    /// That of a wall-clock time; `start` is that of zero.
+    /// Moment of a wall-clock time; `start` is the wall-clock time at zero.
     #[must_use]
     pub fn of(time: Time, start: Time) -> Self {
         let nanos = |duration: Duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
@@ -40,21 +40,21 @@ impl Moment {
         self.0
     }
 
-    /// The time passed since an earlier moment, zero if that is later.
+    /// Time since an earlier moment, zero if that is later.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         let nanos = i128::from(self.0) - i128::from(earlier.0);
         Duration::from_nanos(u64::try_from(nanos).unwrap_or(0))
     }
 
-    /// The millisecond that it lies in: what is shown where the nanosecond does not matter, as of
-    /// [moments in a log](Timestamp::truncated_to_millis). Durations between rounded moments add up.
+    /// The millisecond that contains it, for displays without nanoseconds, as for [moments in a
+    /// log](Timestamp::truncated_to_millis). Durations between rounded moments add up.
     #[must_use]
     pub const fn rounded(self) -> Self {
         self.to(1_000_000, 0)
     }
 
-    /// The nearest tenth of a second: bounds of a range are no more exact than that.
+    /// The nearest tenth of a second, the precision for bounds of a range.
     const fn nearest_tenth(self) -> Self {
         const TENTH: i64 = 100_000_000;
         self.to(TENTH, TENTH / 2)
@@ -94,43 +94,43 @@ impl Serialize for Moment {
     }
 }
 
-/// What a term of a time budget is spent on.
+/// Purpose of a term in a time budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum TermKind {
-    /// From the last heartbeat until a health pass saw it.
+    /// From the last heartbeat until a health pass sees it.
     LastHeartbeat,
-    /// From then until a disruption of the whole cluster ended, which begins all anew.
+    /// From then until a disruption of the whole cluster ends, which restarts all grace periods.
     DisruptionOver,
-    /// How long the node may send no heartbeat.
+    /// Time allowed without heartbeats.
     GracePeriod,
-    /// Until the next health pass turns the node's conditions Unknown.
+    /// Until the next health pass sets the node's conditions to Unknown.
     MonitorPass,
-    /// From the kubelet's report that the node is not ready until a health pass saw it.
+    /// From the kubelet's report that the node is not ready until a health pass sees it.
     Report,
-    /// How long pods of a lost node stay, without the taint manager.
+    /// Time that pods of a lost node stay, without the taint manager.
     PodEvictionTimeout,
-    /// Until a health pass queues the node: it goes by the condition before itself, so that this
-    /// is one pass after it became Unknown.
+    /// Until a health pass queues the node: one pass after the condition became Unknown, since a
+    /// pass uses the condition from before it.
     QueueingPass,
     /// Until the zone has a token for the node.
     Limiter,
     /// Until the next tainting pass.
     TaintingTick,
-    /// The node was tainted by hand. It takes no time.
+    /// The node was tainted by hand. The term takes no time.
     Tainted,
-    /// Until the controller looked at the pod: it came, or the controller began, later.
+    /// Until the controller looks at the pod, if the pod appeared or the controller started later.
     Noticed,
-    /// How long the pod tolerates the taint.
+    /// Time that the pod tolerates the taint.
     Toleration,
-    /// Until the client of the controller sent the delete: many pods were due at once.
+    /// Until the controller's client sends the delete, if many pods were due together.
     Client,
-    /// Until a delete was accepted, after failures.
+    /// Until a delete is accepted, after failures.
     Retries,
-    /// The end of the grace period of the deleted pod.
+    /// The grace period of the deleted pod.
     TerminationGrace,
-    /// Until the kubelet was back and confirmed that the pod has ended.
+    /// Until the kubelet is back and confirms that the pod has ended.
     KubeletAway,
 }
 
@@ -139,17 +139,17 @@ pub enum TermKind {
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Term {
-    /// What the time is spent on.
+    /// Purpose of the term.
     pub kind: TermKind,
-    /// When it begins: when the term before ends.
+    /// Start of the term: the end of the previous one.
     pub start: Moment,
-    /// When it ends.
+    /// End of the term.
     pub end: Moment,
     /// `end` − `start`; serialised in milliseconds.
     #[serde(rename = "durationMilliseconds", serialize_with = "crate::time::milliseconds")]
     #[cfg_attr(feature = "typescript-all", tsify(type = "number"))]
     pub duration: Duration,
-    /// In words.
+    /// The term in words.
     pub text: String,
     /// The flag or field that sets it, with its value: `--node-monitor-period=5s`; empty if none
     /// does.
@@ -159,34 +159,34 @@ pub struct Term {
 }
 
 impl Term {
-    /// How long it takes between its [rounded](Moment::rounded) moments, so that the terms of a
-    /// budget add up as they are shown.
+    /// Duration between its [rounded](Moment::rounded) moments, so that the displayed terms of a
+    /// budget add up.
     #[must_use]
     pub fn rounded_duration(&self) -> Duration {
         self.end.rounded().since(self.start.rounded())
     }
 
-    /// Whether it comes after the deletion: the end of the grace period, and the kubelet's word.
+    /// Whether it follows the deletion: the end of the grace period, and the kubelet's
+    /// confirmation.
     #[must_use]
     pub const fn is_after_deletion(&self) -> bool {
         matches!(self.kind, TermKind::TerminationGrace | TermKind::KubeletAway)
     }
 }
 
-/// Between which moments an eviction lies of which nobody can say more: the node lifecycle
-/// controller of a cluster looks at its nodes and its queues at any moment of its periods, and a
-/// kubelet sent its last heartbeat at any moment of its own. Nodes of a zone that wait for its
-/// limiter at the same time are tainted in any order in which they can come; the range is never too
-/// narrow for that, but can be too wide where many wait. The rate of the zone is taken to be the
-/// simulated one.
+/// Range of possible times of an eviction. The node lifecycle controller of a real cluster may look
+/// at its nodes and queues at any moment of its periods, and a kubelet may have sent its last
+/// heartbeat at any moment of its own. Nodes that wait together for their zone's limiter may be
+/// tainted in any order in which they can arrive; the range is never too narrow for that, but can
+/// be too wide for many nodes. The rate of the zone is assumed to be the simulated one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 pub struct EvictionRange {
-    /// No earlier than this.
+    /// Lower bound.
     pub earliest: Moment,
-    /// No later than this.
+    /// Upper bound.
     pub latest: Moment,
-    /// The same in words, and what it depends on.
+    /// The range in words, with the reason.
     pub text: String,
 }
 
@@ -198,53 +198,55 @@ impl EvictionRange {
     }
 }
 
-/// Why a pod is deleted when it is: the terms add up from the first sign of trouble to the moment.
+/// Explanation of a pod's deletion time: the terms add up from the first sign of trouble to the
+/// deletion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct TimeBudget {
-    /// Which pod.
+    /// The pod.
     pub pod: PodKey,
-    /// The node it was on.
+    /// Node that the pod was on.
     pub node: NodeName,
-    /// When it is deleted: when the API server accepts a controller's `DELETE`.
+    /// Time of deletion: the API server accepts a controller's `DELETE`.
     pub evicted_at: Moment,
-    /// Whether that has happened; otherwise it will, if nothing changes.
+    /// Whether the deletion has happened; otherwise it will, if nothing changes.
     pub over: bool,
-    /// Between which moments it lies in a cluster whose heartbeats and health checks come at other
-    /// moments than the simulated ones. Once a health check has found that the node is unreachable
-    /// or not ready, it says what depends on the order of the nodes that were found together.
-    /// Absent of what is over, and where nothing is open.
+    /// Range of the deletion in a cluster whose heartbeats and health checks come at other times
+    /// than the simulated ones. Once a health check has found the node unreachable or not ready,
+    /// only the order of the nodes found together is open. Absent for past deletions, and where
+    /// nothing is open.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript-all", tsify(optional))]
     pub range: Option<EvictionRange>,
-    /// When the pod object is gone, as far as that is known.
+    /// Time at which the pod object is gone, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gone_at: Option<Moment>,
     /// Whether it is deleted and stays until its kubelet is connected again.
     pub awaits_kubelet: bool,
-    /// What the first term begins with, as the end of a sentence: `the last heartbeat`.
+    /// Start of the first term, as the end of a sentence: `the last heartbeat`.
     pub counted_from: &'static str,
-    /// The terms, each beginning where the one before ends; the last one ends when the pod object
-    /// is gone or, if that is not known, when the pod is deleted.
+    /// Terms, each starting at the end of the previous one; the last one ends when the pod object
+    /// is gone or, if that is unknown, with the deletion.
     pub terms: Vec<Term>,
 }
 
 impl TimeBudget {
-    /// From the beginning of the first term until the deletion.
+    /// Time from the start of the first term to the deletion.
     #[must_use]
     pub fn total(&self) -> Duration {
         self.terms.first().map_or(Duration::ZERO, |first| self.evicted_at.since(first.start))
     }
 
-    /// The same between [rounded](Moment::rounded) moments: what the rounded terms add up to.
+    /// Time from start to deletion between [rounded](Moment::rounded) moments: the sum of the
+    /// rounded terms.
     #[must_use]
     pub fn rounded_total(&self) -> Duration {
         let first = self.terms.first().map(|first| first.start.rounded());
         first.map_or(Duration::ZERO, |start| self.evicted_at.rounded().since(start))
     }
 
-    /// The question that the terms answer: `Why 5m45s?`, `Why at once?`.
+    /// Question that the terms answer: `Why 5m45s?`, `Why at once?`.
     #[must_use]
     pub fn question(&self) -> String {
         match self.rounded_total() {
@@ -254,7 +256,7 @@ impl TimeBudget {
     }
 }
 
-/// As a table, as `kubectl` prints them.
+/// The budget as a table in the style of `kubectl`.
 impl fmt::Display for TimeBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (pod, node, at) = (&self.pod, &self.node, self.evicted_at);
@@ -298,43 +300,43 @@ impl fmt::Display for TimeBudget {
     }
 }
 
-/// What is remembered of the eviction of a pod.
+/// Record of a pod's eviction.
 #[derive(Clone, Debug)]
 pub(crate) struct Eviction {
-    /// Of the pod, as another may have its name later.
+    /// UID of the pod, as another pod may have its name later.
     pub(crate) uid: alloc::boxed::Box<str>,
     pub(crate) node: NodeName,
     pub(crate) cause: Cause,
-    /// When the controller looked at the pod, and when its time is over.
+    /// Time at which the controller looked at the pod, and time at which its toleration ends.
     pub(crate) created_at: Timestamp,
     pub(crate) fire_at: Timestamp,
-    /// Whether the controller's client let it wait.
+    /// Whether the request had to wait for the controller's client.
     pub(crate) throttled: bool,
     pub(crate) deleted_at: Option<Timestamp>,
-    /// The grace period that the delete gave.
+    /// Grace period of the delete.
     pub(crate) grace: Option<Duration>,
     pub(crate) gone_at: Option<Timestamp>,
 }
 
-/// Why a pod goes.
+/// Cause of an eviction.
 #[derive(Clone, Debug)]
 pub(crate) enum Cause {
     /// A taint, tolerated for some time or not at all.
     Taint {
-        /// As text.
+        /// The taint as text.
         taint: alloc::sync::Arc<str>,
-        /// Which toleration of the pod limits the time, and to how many seconds.
+        /// Index of the toleration that limits the time, and its seconds.
         toleration: Option<(usize, i64)>,
-        /// Since when the node has it.
+        /// Time at which the node got it.
         since: Timestamp,
-        /// How the node came to be tainted, if the node lifecycle controller did it.
+        /// History of the taint, if the node lifecycle controller added it.
         taint_history: Option<alloc::sync::Arc<NodeTaintHistory>>,
     },
     /// The legacy path, without taints.
     NodeLost(alloc::sync::Arc<NodeTaintHistory>),
 }
 
-/// Puts terms together, each beginning where the last ended.
+/// Builds terms, each starting at the end of the previous one.
 struct Builder<'a> {
     start: Time,
     flags: &'a NodeLifecycleConfig,
@@ -343,7 +345,7 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// A term until `end`; none if that is not later.
+    /// Adds a term up to `end`; none if `end` is not later.
     fn until(&mut self, kind: TermKind, end: Moment, text: impl Into<String>, set_by: String) {
         let start = *self.at.get_or_insert(end);
         if end > start {
@@ -372,7 +374,7 @@ impl Builder<'_> {
         } else {
             let last_heartbeat_at = self.moment(missed.last_heartbeat_at);
             let period = self.flags.node_monitor_period.as_nanos().max(1);
-            // A node that was just created, or renewed its lease with the check, is seen later.
+            // A node that was just created, or renewed its lease during the check, is seen later.
             let text = match counted_from.since(last_heartbeat_at).as_nanos().div_ceil(period) {
                 0 | 1 => "the next health check sees the last heartbeat".into(),
                 checks => {
@@ -392,7 +394,7 @@ impl Builder<'_> {
         self.until(TermKind::MonitorPass, missed.unknown_at.into(), text, period);
     }
 
-    /// Until the node is tainted, or without the taint manager dequeued.
+    /// Adds the terms up to the taint, or without the taint manager up to the dequeuing.
     fn taint_history(&mut self, taint_history: &NodeTaintHistory) {
         self.heartbeats_missed(taint_history);
         let period = self.monitor_period();
@@ -444,32 +446,32 @@ fn flag(name: &str, value: Duration) -> String {
     format!("--{name}={}", format_duration(value))
 }
 
-/// What nobody knows of the moment at which a health pass finds a node.
+/// Unknown phases of the moment at which a health pass finds a node.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenPhases {
-    /// By how much it, and all that follows from it, could have come earlier, and later.
+    /// How much earlier, and later, the moment and its consequences could have come.
     earlier: Duration,
     later: Duration,
-    /// What is not known of the heartbeats, as the beginning of a sentence; empty if all is.
+    /// Uncertainty about the heartbeats, as the start of a sentence; empty if there is none.
     heartbeat: String,
 }
 
-/// Between which moments the zone has a token for a node.
+/// Bounds for the time of a node's token from its zone.
 #[derive(Clone, Debug)]
 pub(crate) struct TokenRange {
     pub(crate) first: Moment,
     pub(crate) last: Moment,
     /// The simulated health pass that queues it.
     pub(crate) queued_at: Option<Timestamp>,
-    /// What the order of the nodes depends on, as the end of a sentence; empty if on nothing.
+    /// Reason why the order of the nodes is open, as the end of a sentence; empty if it is not.
     pub(crate) text: String,
 }
 
 impl OpenPhases {
-    /// As seen at `now`, unless a health pass has found the node; `start` is the wall-clock time at
-    /// zero and `period` the time between two health passes. `doubt` says of the last heartbeat
-    /// when its kubelet became unreachable, and how long before that it may have been sent at least
-    /// and at most, if that is not known.
+    /// Unknown phases at `now`, unless a health pass has found the node; `start` is the wall-clock
+    /// time at zero, and `period` the time between two health passes. `doubt` takes the time of the
+    /// last heartbeat and returns when its kubelet became unreachable, with the least and the
+    /// greatest possible age of the heartbeat then, if that is unknown.
     pub(crate) fn new(
         history: &NodeTaintHistory,
         now: Timestamp,
@@ -478,7 +480,7 @@ impl OpenPhases {
         doubt: impl FnOnce(Moment) -> Option<(Timestamp, (Duration, Duration))>,
     ) -> Option<Self> {
         let moment = |time| Moment::of(time, start);
-        // From which moment on a health check of some phase decides, and the one that did.
+        // The moment from which a health check of any phase decides, and the check that did.
         let (since, seen, found_at) = match (&history.missed_heartbeats, history.reported_at) {
             (Some(missed), _) if missed.restarted => return None,
             (Some(missed), _) if missed.began_with_nothing() => {
@@ -496,17 +498,17 @@ impl OpenPhases {
             (None, None) => return None,
         };
         let waited = match seen.since(since) {
-            // The check of the beginning comes with the simulation and not from the cluster.
+            // The check at the beginning belongs to the simulation, not to the cluster.
             waited if seen <= Moment(0) || waited < period => waited,
-            // The check before dropped the lease, so that it was seen twice.
+            // The previous check dropped the lease, so that it was seen twice.
             waited if waited < 2 * period => waited.checked_sub(period)?,
             _ => return None,
         };
-        // A check at zero may be in step with a fault at zero, and need not be.
+        // A check at zero may or may not coincide with a fault at zero.
         if now >= found_at && now > Timestamp::ZERO {
             return None;
         }
-        // The last heartbeat of that kubelet could have come so much earlier or later.
+        // The last heartbeat of this kubelet could have come earlier or later by this much.
         let in_doubt = doubt(since).filter(|(at, ages)| {
             let age = Moment::from(*at).since(since);
             let counts = history.missed_heartbeats.is_some() && since <= (*at).into();
@@ -532,14 +534,14 @@ impl OpenPhases {
         Some(Self { earlier, later, heartbeat })
     }
 
-    /// Between which moments lies what is simulated at that one.
+    /// Range for an event simulated at this moment.
     pub(crate) fn of(&self, simulated: Moment) -> (Moment, Moment) {
         (simulated.minus(self.earlier), simulated.plus(self.later))
     }
 }
 
 impl Eviction {
-    /// How the node came to be tainted, if the node lifecycle controller did it.
+    /// History of the node's taint, if the node lifecycle controller added it.
     pub(crate) fn taint_history(&self) -> Option<&NodeTaintHistory> {
         match &self.cause {
             Cause::NodeLost(taint_history) => Some(taint_history),
@@ -547,9 +549,9 @@ impl Eviction {
         }
     }
 
-    /// The [`range`](TimeBudget::range) of this eviction, given what is open about its node and
-    /// when the last of the pods goes that are due with it, if the controller's client lets them
-    /// wait: any of them may be the last.
+    /// [`range`](TimeBudget::range) of this eviction, given the unknown phases of its node.
+    /// `last_due` is the deletion time of the last pod due together with it, if the controller's
+    /// client makes them wait: any of them may be the last.
     pub(crate) fn range(
         &self,
         open: &OpenPhases,
@@ -571,7 +573,7 @@ impl Eviction {
                 because.push_str(&token.text);
                 (token.first.plus(after), token.last.plus(after))
             }
-            // Without the queue all that follows comes as much earlier or later.
+            // Without the queue, all later times shift equally.
             _ => open.of(evicted_at),
         };
         let (mut first, mut last) =
@@ -589,8 +591,8 @@ impl Eviction {
         EvictionRange::new(first, last, &because)
     }
 
-    /// Between which moments this eviction lies if its node has its turn in its zone's queue between
-    /// these, in an order that is free.
+    /// Range of this eviction if its node's turn in the queue of its zone is between these moments,
+    /// in an unspecified order.
     pub(crate) fn range_by_lot(&self, first: Moment, last: Moment) -> Option<EvictionRange> {
         let dequeued = self.taint_history()?.dequeued.as_ref()?;
         let evicted_at = Moment::from(self.deleted_at.unwrap_or(self.fire_at));
@@ -605,8 +607,7 @@ impl Eviction {
         (first < last).then(|| EvictionRange::new(first, last, &because))
     }
 
-    /// The budget of this eviction. `ends` is the end of the pod's grace period, if it is known and
-    /// to come.
+    /// Budget of this eviction. `ends` is the future end of the pod's grace period, if known.
     pub(crate) fn budget(
         &self,
         pod: &PodKey,
