@@ -1,5 +1,5 @@
-//! What controllers, kubelets and the API server say to one another: names of requests, their
-//! results, recorded events, deadlines, zones. Plain values without behaviour of their own.
+//! Vocabulary between controllers, kubelets and the API server: requests and their results,
+//! recorded events, heartbeats, deadlines, zones.
 
 mod flag;
 mod heartbeats;

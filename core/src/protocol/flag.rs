@@ -1,4 +1,4 @@
-//! Flags of components that were not set.
+//! Errors in flags of components.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -6,14 +6,14 @@ use core::fmt;
 
 use crate::release::KubernetesRelease;
 
-/// A flag that was not set. The configuration is as it was.
+/// Error in a flag. The configuration stays as it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FlagError {
-    /// No flag has that name.
+    /// No flag has this name.
     Unknown {
         /// The name.
         name: String,
-        /// The names there are in this release.
+        /// Flags of this release.
         known: Vec<&'static str>,
     },
     /// The release does not have the flag.
@@ -23,13 +23,13 @@ pub enum FlagError {
         /// The release.
         release: KubernetesRelease,
     },
-    /// The value does not fit.
+    /// The value is invalid.
     Value {
         /// The name.
         name: &'static str,
         /// The value.
         value: String,
-        /// What would be valid.
+        /// Description of valid values.
         expected: String,
     },
 }

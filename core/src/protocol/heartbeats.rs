@@ -1,4 +1,4 @@
-//! Signs of life that are promised, so that nobody is woken for each of them.
+//! Heartbeats known in advance, so that the simulation need not wake up for each of them.
 
 use core::num::NonZeroU64;
 use core::time::Duration;
@@ -7,23 +7,23 @@ use serde::Serialize;
 
 use crate::time::{Time, Timestamp};
 
-/// Something that a kubelet does again and again: renew its lease, or post its status.
+/// A periodic action of a kubelet: renewing its lease, or posting its status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PeriodicHeartbeat {
-    /// The last one before `next`, if there was any.
+    /// The last heartbeat before `next`, if there was one.
     pub last: Option<Time>,
-    /// The next one.
+    /// The next heartbeat.
     pub next: Timestamp,
-    /// The time between two, more than nothing; with jitter, the least time.
+    /// Time between two heartbeats, more than zero; with jitter, the shortest time.
     pub period: Duration,
-    /// What makes each come a little late; `None` lets them come exactly when they are due.
+    /// Jitter that delays each heartbeat a little; without it they come exactly on time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jitter: Option<Jitter>,
 }
 
 impl PeriodicHeartbeat {
-    /// The last moment, from `next` on, that is not after `now`.
+    /// Last heartbeat from `next` on, up to and including `now`.
     #[must_use]
     pub fn moment(&self, now: Timestamp) -> Option<Timestamp> {
         if let Some(jitter) = &self.jitter {
@@ -36,13 +36,14 @@ impl PeriodicHeartbeat {
         (now > self.next).then(|| Timestamp::from_nanos(after.as_nanos() - nanos(self.period)))
     }
 
-    /// The wall-clock time of the last one that is not after `now`; `start` is that of zero.
+    /// Wall-clock time of the last heartbeat up to and including `now`; `start` is the wall-clock
+    /// time at zero.
     #[must_use]
     pub fn time(&self, start: Time, now: Timestamp) -> Option<Time> {
         self.moment(now).map(|at| start.saturating_add(at.since_zero())).or(self.last)
     }
 
-    /// The first one that is not before `from`.
+    /// First heartbeat at or after `from`.
     #[must_use]
     pub fn next_from(&self, from: Timestamp) -> Timestamp {
         match &self.jitter {
@@ -52,13 +53,13 @@ impl PeriodicHeartbeat {
         }
     }
 
-    /// The first one after `now`.
+    /// First heartbeat after `now`.
     #[must_use]
     pub fn next_after(&self, now: Timestamp) -> Timestamp {
         self.next_from(now.saturating_add(Duration::from_nanos(1)))
     }
 
-    /// The longest time between two.
+    /// Longest time between two heartbeats.
     #[must_use]
     pub fn longest_period(&self) -> Duration {
         match &self.jitter {
@@ -67,8 +68,8 @@ impl PeriodicHeartbeat {
         }
     }
 
-    /// Of the ticks of this clock every so many, from the first on that is not before `from`;
-    /// `last` is the time of the last one before.
+    /// Heartbeats at every `every`-th tick of this clock, starting with the first tick at or after
+    /// `from`; `last` is the time of the last one before.
     #[must_use]
     pub(crate) fn every(&self, every: u32, from: Timestamp, last: Option<Time>) -> Self {
         let (next, every) = (self.next_from(from), every.max(1));
@@ -81,25 +82,25 @@ impl PeriodicHeartbeat {
     }
 }
 
-/// Why heartbeats come late: the kubelet waits 0 to 4 % longer than the period, each time anew
-/// (`wait.JitterUntil(…, 0.04, …)`), so that in the long run its phase is anything.
+/// Jitter of heartbeats: the kubelet waits 0 to 4 % longer than the period, each time anew
+/// (`wait.JitterUntil(…, 0.04, …)`), so that in the long run its phase is arbitrary.
 ///
-/// Each heartbeat is known in advance all the same, without those before it: see `Clock`.
+/// Each heartbeat is still known in advance, independently of the ones before it: see `Clock`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Jitter {
-    /// Each number lets them be late in its own way.
+    /// Seed of the delays.
     seed: NonZeroU64,
-    /// When the clock of the kubelet ticked first.
+    /// First tick of the kubelet's clock.
     origin: Timestamp,
-    /// Every so many ticks there is a heartbeat.
+    /// Number of ticks from one heartbeat to the next.
     every: u32,
-    /// At which of these, counted from the first tick.
+    /// Offset of the heartbeats within that number, counted from the first tick.
     phase: u32,
 }
 
 impl Jitter {
-    /// That of a clock that ticks at `origin` for the first time.
+    /// Jitter of a clock whose first tick is at `origin`.
     #[must_use]
     pub const fn new(seed: NonZeroU64, origin: Timestamp) -> Self {
         Self { seed, origin, every: 1, phase: 0 }
@@ -117,8 +118,8 @@ impl Jitter {
         Timestamp::from_nanos(self.origin.as_nanos().saturating_add(tick.nanos))
     }
 
-    /// The number of the tick of the last heartbeat that is not after `at`, which is not before
-    /// the first one.
+    /// Number of the tick of the last heartbeat up to `at`, which must not be before the first
+    /// heartbeat.
     fn heartbeat(&self, clock: &Clock, at: Timestamp) -> u64 {
         let ticks = clock.last_not_after(self.since_origin(at)).ticks;
         ticks - ticks.saturating_sub(self.phase.into()) % u64::from(self.every)
@@ -141,22 +142,22 @@ impl Jitter {
     }
 }
 
-/// A clock that is late by a random part of 4 % of its period after each tick, such that the time
-/// of any tick, and the tick of any time, take some dozen steps to find.
+/// A clock with a random delay of up to 4 % of its period after each tick. Finding the time of any
+/// tick, or the tick of any time, takes a few dozen steps.
 ///
-/// The gaps between ticks are the leaves of a binary tree. Of each half of it, it is known by how
-/// much all of its gaps together are longer than their periods; the seed draws how much of that is
-/// in the first half of the half, and so on down to a single gap. Each draw is as wide as it is for
-/// a sum of independent gaps, and never leaves more to a gap than it may have.
+/// The gaps between ticks are the leaves of a binary tree. For each subtree, the total delay of its
+/// gaps is known; the seed decides how much of it falls into the first half of the subtree, and so
+/// on down to a single gap. Each draw has the spread of a sum of independent gaps, and never leaves
+/// a gap more than its maximum.
 struct Clock {
     seed: u64,
-    /// The least time between two ticks, in nanoseconds.
+    /// Shortest time between two ticks, in nanoseconds.
     period: u64,
-    /// By how many milliseconds a gap is longer at most.
+    /// Longest delay of a gap, in milliseconds.
     most: u64,
 }
 
-/// A tick by its number, and its time since the first tick.
+/// A tick: its number, and its time since the first tick.
 struct Tick {
     ticks: u64,
     nanos: u64,
@@ -167,21 +168,21 @@ const MILLISECOND: u64 = 1_000_000;
 impl Clock {
     fn new(seed: NonZeroU64, period: Duration) -> Self {
         let period = nanos(period).max(1);
-        // Whole milliseconds, so that people can read the times.
+        // Whole milliseconds keep the times readable.
         Self { seed: seed.get(), period, most: period / 25 / MILLISECOND }
     }
 
-    /// The longest time of so many gaps, in nanoseconds.
+    /// Longest time of this number of gaps, in nanoseconds.
     fn longest(&self, gaps: u32) -> u64 {
         self.period.saturating_add(self.most * MILLISECOND).saturating_mul(gaps.into())
     }
 
-    /// How often the tree of gaps is halved: it has as many as fit into a [`Timestamp`].
+    /// Depth of the tree of gaps, which has as many gaps as fit into a [`Timestamp`].
     fn levels(&self) -> u32 {
         (u64::MAX / self.longest(1)).max(1).ilog2()
     }
 
-    /// How many ticks there are.
+    /// Number of ticks.
     fn ticks(&self) -> u64 {
         1 << self.levels()
     }
@@ -194,11 +195,12 @@ impl Clock {
         self.find(|tick| tick.nanos <= nanos)
     }
 
-    /// The last tick of which this holds, as it does of the first one and of all before it.
+    /// Last tick for which a predicate holds that is true of the first tick and of all before that
+    /// one.
     fn find(&self, holds: impl Fn(&Tick) -> bool) -> Tick {
         let mut level = self.levels();
         let mut found = Tick { ticks: 0, nanos: 0 };
-        // By how much the gaps of the part of the tree after `found` are longer than their periods.
+        // Total delay of the gaps in the subtree after `found`.
         let mut longer = (self.most << level) / 2;
         while level > 0 {
             level -= 1;
@@ -216,12 +218,12 @@ impl Clock {
         found
     }
 
-    /// How much of `longer` is in the first of two halves of 2^`level` gaps each, the second of
-    /// which begins with the tick of the number `middle`.
+    /// Part of the delay `longer` that falls into the first of two halves with 2^`level` gaps each;
+    /// the second half starts at tick number `middle`.
     fn first_half(&self, longer: u64, level: u32, middle: u64) -> u64 {
         let most = longer.min(self.most << level);
         let widest = 2 * most - longer;
-        // Of two gaps each split is as likely; of n gaps the spread is one of √n.
+        // For two gaps every split is equally likely; for n gaps the spread is that of √n.
         let width = match level {
             0 => widest,
             _ if level % 2 == 1 => widest >> level.div_ceil(2),
@@ -233,7 +235,7 @@ impl Clock {
     }
 }
 
-/// A number that looks random for each seed and number (SplitMix64).
+/// A pseudo-random number for each seed and number (SplitMix64).
 fn scatter(seed: u64, number: u64) -> u64 {
     let mut mixed = seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -241,25 +243,25 @@ fn scatter(seed: u64, number: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// What a kubelet promises to do until further notice.
+/// Future heartbeats of a kubelet, until further notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HeartbeatSchedule {
     /// Renewals of the lease.
     pub lease: PeriodicHeartbeat,
-    /// Posts of a status in which nothing but the heartbeats has changed.
+    /// Posts of a status in which only the heartbeat times have changed.
     pub status: PeriodicHeartbeat,
 }
 
 impl HeartbeatSchedule {
-    /// `lastHeartbeatTime` of the conditions as of `now`: whole seconds, as objects carry it.
+    /// `lastHeartbeatTime` of the conditions at `now`, in whole seconds, as objects store it.
     #[must_use]
     pub fn heartbeat(&self, start: Time, now: Timestamp) -> Option<Time> {
         self.status.time(start, now).map(Time::truncated_to_seconds)
     }
 
-    /// Whether health passes every `period` see them so often that a node which may miss them for
-    /// `grace` never is.
+    /// Whether health passes every `period` see the heartbeats often enough that the node never
+    /// exceeds `grace`.
     pub(crate) fn suffice(&self, period: Duration, grace: Duration) -> bool {
         let (period, grace) = (nanos(period).max(1), nanos(grace));
         // The longest time between two passes that see a renewal, and the first pass that sees
@@ -269,7 +271,7 @@ impl HeartbeatSchedule {
     }
 }
 
-/// The first of the moments `origin`, `origin + period`, … that is not before `from`.
+/// First of the moments `origin`, `origin + period`, … at or after `from`.
 pub(crate) fn round_up(origin: Timestamp, period: Duration, from: Timestamp) -> Timestamp {
     let period = u64::try_from(period.as_nanos()).unwrap_or(u64::MAX).max(1);
     let missing = from.as_nanos().saturating_sub(origin.as_nanos());
@@ -288,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_of_a_beat() {
+    fn the_last_and_the_next_heartbeat_of_a_moment() {
         let last = Some(Time::DEFAULT_START);
         let heartbeat = PeriodicHeartbeat {
             last,
@@ -305,9 +307,9 @@ mod tests {
         assert_eq!(heartbeat.time(Time::DEFAULT_START, Timestamp::ZERO), last);
     }
 
-    /// A renewal every 10 s that passes every 5 s see: overdue after 10 s, but never after more.
+    /// A renewal every 10 s seen by passes every 5 s: overdue after 10 s, but never later.
     #[test]
-    fn how_long_a_grace_must_be() {
+    fn the_shortest_sufficient_grace() {
         let heartbeat = |secs| PeriodicHeartbeat {
             last: None,
             next: Timestamp::ZERO,
@@ -323,7 +325,7 @@ mod tests {
         }
     }
 
-    /// A clock with jitter that ticks at 3 s for the first time.
+    /// A clock with jitter whose first tick is at 3 s.
     fn late(seed: u64, millis: u64) -> PeriodicHeartbeat {
         let next = Timestamp::from_secs(3);
         PeriodicHeartbeat {
@@ -334,7 +336,7 @@ mod tests {
         }
     }
 
-    /// The heartbeats from the first one on.
+    /// All heartbeats, starting with the first one.
     fn all(heartbeat: &PeriodicHeartbeat) -> impl Iterator<Item = Timestamp> {
         core::iter::successors(Some(heartbeat.next), |last| Some(heartbeat.next_after(*last)))
     }
@@ -355,7 +357,7 @@ mod tests {
         }
     }
 
-    /// C15: kubelets that began together drift apart as far as independent lags do.
+    /// C15: kubelets that started together drift apart as far as independent delays do.
     #[test]
     fn lags_add_up() {
         for beats in [2_u64, 10, 100, 3_600] {
@@ -367,7 +369,7 @@ mod tests {
                 .collect();
             let mean = times.iter().sum::<f64>() / 400.0;
             let spread = times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / 400.0;
-            // A lag is between 0 and 0.4 s, so that its variance is 0.16 / 12.
+            // A delay is between 0 and 0.4 s, so that its variance is 0.16 / 12.
             let expected = beats as f64 * 0.16 / 12.0;
             assert!((mean - beats as f64 * 10.2).abs() < 5.0 * expected.sqrt() / 20.0, "{mean}");
             assert!((0.7..1.4).contains(&(spread / expected)), "{beats}: {spread} {expected}");

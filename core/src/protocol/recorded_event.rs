@@ -11,16 +11,16 @@ use crate::api::{NodeName, PodKey, WorkloadKey};
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct RecordedEvent {
-    /// The object it is about.
+    /// Object that the event is about.
     pub involved_object: ObjectReference,
     /// `Normal` or `Warning`.
     #[serde(rename = "eventType")]
     pub type_: &'static str,
-    /// Why, in one word.
+    /// Reason, in one word.
     pub reason: &'static str,
-    /// The message.
+    /// Text of the event.
     pub message: String,
-    /// `source.component`: who recorded it.
+    /// `source.component`: the component that recorded it.
     pub component: &'static str,
 }
 
@@ -40,7 +40,7 @@ pub enum ObjectReference {
     },
     /// A node.
     Node {
-        /// Its name.
+        /// Name of the node.
         node: NodeName,
     },
     /// A PodDisruptionBudget.

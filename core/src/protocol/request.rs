@@ -1,4 +1,4 @@
-//! Requests to the API server, and what comes back.
+//! Requests to the API server, and their results.
 
 use alloc::format;
 use alloc::string::String;
@@ -6,11 +6,11 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Names a request of one controller until its result is known.
+/// Identifies a request of one controller until its result is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RequestId(pub(crate) u64);
 
-/// What a controller asked of the API server.
+/// Kind of a controller's request to the API server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
@@ -26,29 +26,29 @@ pub enum RequestVerb {
 }
 
 impl RequestVerb {
-    /// Whether the pod goes, if the request is granted.
+    /// Whether a successful request removes the pod.
     #[must_use]
     pub const fn removes_pod(self) -> bool {
         matches!(self, Self::Delete | Self::Evict)
     }
 }
 
-/// What the API server answered.
+/// Result of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase", tag = "type", content = "error")]
 pub enum RequestResult {
-    /// Done.
+    /// Success.
     Ok,
     /// Accepted, but the pod was terminating already.
     AlreadyTerminating,
-    /// 404.
+    /// 404: the object does not exist.
     NotFound,
-    /// It was made to fail.
+    /// Error of a request that was made to fail.
     Error(ApiErrorKind),
 }
 
-/// As in a log of requests: `DELETE`.
+/// The verb as in a log of requests: `DELETE`.
 impl fmt::Display for RequestVerb {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -60,7 +60,7 @@ impl fmt::Display for RequestVerb {
     }
 }
 
-/// What came back, in words: `ok`, `not found`, `Conflict`.
+/// The result in words: `ok`, `not found`, `Conflict`.
 impl fmt::Display for RequestResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -86,11 +86,11 @@ impl RequestResult {
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum NodeWrite {
-    /// The conditions in its status.
+    /// Conditions in the status.
     Status,
-    /// Its taints.
+    /// Taints of the node.
     Taints,
-    /// Its labels.
+    /// Labels of the node.
     Labels,
 }
 
@@ -106,7 +106,7 @@ pub enum PodWrite {
     PatchStatus,
 }
 
-/// The error of a request that was made to fail.
+/// Error of a request that is made to fail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
@@ -114,7 +114,7 @@ pub enum ApiErrorKind {
     /// 500, the API server has a problem.
     #[default]
     InternalError,
-    /// 409, somebody else wrote the object.
+    /// 409, the object was modified meanwhile.
     Conflict,
     /// 429, too many requests.
     TooManyRequests,
@@ -123,9 +123,9 @@ pub enum ApiErrorKind {
 }
 
 impl ApiErrorKind {
-    /// What a client says of a request about a pod of that name. What the API server does not say
-    /// by itself is `simulated`; what the client says itself of a 429, mirrors
-    /// `NewGenericServerResponse`, for which an eviction is of the group of its client.
+    /// Message of a client about a request for this pod. Texts that the API server does not produce
+    /// by itself say `simulated`; the client's own text about a 429 mirrors
+    /// `NewGenericServerResponse`, in which an eviction belongs to the group of its client.
     #[must_use]
     pub(crate) fn message_about_pod(self, verb: RequestVerb, name: &str) -> String {
         match self {
@@ -150,7 +150,7 @@ impl ApiErrorKind {
         }
     }
 
-    /// As `kubectl` says it: `Error from server (InternalError)`.
+    /// Reason as in `kubectl`: `Error from server (InternalError)`.
     #[must_use]
     pub const fn reason(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! When somebody wants to be called, and what for.
+//! Deadlines: a moment and its reason.
 
 use alloc::string::String;
 use core::fmt;
@@ -10,152 +10,152 @@ use super::zone::ZoneKey;
 use crate::api::{NodeName, PodKey, WorkloadKey};
 use crate::time::Timestamp;
 
-/// The next moment at which a simulation or a controller wants to be called.
+/// The next moment at which a simulation or a controller has to be called.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Timeout {
-    /// When.
+    /// Time of the call.
     pub at: Timestamp,
-    /// What for.
+    /// Reason for the call.
     pub reason: TimeoutReason,
 }
 
-/// Why a moment matters.
+/// Reason for a deadline.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum TimeoutReason {
-    /// Changes wait to be looked at: call at once.
+    /// Changes wait in a queue: call immediately.
     WorkQueued,
     /// A pod's tolerated time is over.
     EvictionDue {
-        /// Which pod.
+        /// The pod.
         pod: PodKey,
     },
     /// A failed delete is tried again.
     RetryDelete {
-        /// Which pod.
+        /// The pod.
         pod: PodKey,
-        /// Which attempt just failed, from 1.
+        /// Number of the failed attempt, from 1.
         attempt: u8,
     },
     /// A terminating pod's grace period ends.
     GracePeriodOver {
-        /// Which pod.
+        /// The pod.
         pod: PodKey,
-        /// How long it was, or the time that the pod takes to end if that is shorter; serialised in
-        /// milliseconds.
+        /// Length of the grace period, or the time that the pod takes to end if that is shorter;
+        /// serialised in milliseconds.
         #[serde(rename = "graceMilliseconds", serialize_with = "crate::time::milliseconds")]
         #[cfg_attr(feature = "typescript-all", tsify(type = "number"))]
         grace: Duration,
     },
-    /// The node lifecycle controller's health pass has something to do.
+    /// A health pass of the node lifecycle controller has an effect.
     MonitorNodeHealth,
-    /// The node lifecycle controller tries once more to write the status of a node.
+    /// The node lifecycle controller tries again to write a node's status.
     RetryNodeStatus,
-    /// The node lifecycle controller looks once more at a pod that was bound to a node.
+    /// The node lifecycle controller looks again at a pod that was bound to a node.
     RetryPod {
-        /// Which pod.
+        /// The pod.
         pod: PodKey,
     },
-    /// A zone has a token for a node that waits to be tainted (or drained).
+    /// A zone has a token for a node that waits to be tainted (or evicted).
     TaintingPass {
-        /// The key of the zone.
+        /// Key of the zone.
         zone: ZoneKey,
     },
-    /// A kubelet posts its node's status, since it is not what the object says.
+    /// A kubelet posts its node's status, which differs from the object.
     KubeletPosts {
-        /// Which node.
+        /// The node.
         node: NodeName,
     },
-    /// A kubelet starts, as it was told before.
+    /// A kubelet starts, as scheduled before.
     KubeletStarts {
-        /// Which node.
+        /// The node.
         node: NodeName,
     },
-    /// The eviction manager of a kubelet has something to do.
+    /// The eviction manager of a kubelet has work to do.
     KubeletEviction {
-        /// Which node.
+        /// The node.
         node: NodeName,
-        /// What.
+        /// Reason for the deadline.
         deadline: DeadlineReason,
     },
-    /// A kubelet that flaps stops.
+    /// A flapping kubelet stops.
     KubeletStops {
-        /// Which node.
+        /// The node.
         node: NodeName,
     },
-    /// A node that is shut down has waited for pods to end.
+    /// The wait for pods on a node that shuts down is over.
     ShutdownGoesOn {
-        /// Which node.
+        /// The node.
         node: NodeName,
     },
-    /// A pod that is starting is ready.
+    /// A starting pod becomes ready.
     PodStarts {
-        /// Which pod.
+        /// The pod.
         pod: PodKey,
     },
-    /// The containers of a pod, which run for a given time, end.
+    /// The containers of a pod with a given run time end.
     ContainersEnd {
-        /// Which pod.
+        /// The pod.
         pod: PodKey,
     },
     /// The scheduler tries again to find a node for a pod.
     RetryScheduling {
-        /// Which pod.
+        /// The pod.
         pod: PodKey,
     },
-    /// A `kubectl drain` tries again to evict a pod, sees that one is gone, or gives up.
+    /// A `kubectl drain` tries again to evict a pod, notices that one is gone, or gives up.
     DrainGoesOn {
-        /// The node that it drains.
+        /// The node being drained.
         node: NodeName,
     },
-    /// The pod garbage collector looks for pods on nodes that are gone, or out of service.
+    /// The pod garbage collector looks for pods on nodes that are gone or out of service.
     CollectPods,
     /// The descheduler looks for pods that do not tolerate the taints of their nodes.
     Deschedule,
     /// The autoscaler looks for pods that wait for a node.
     ScaleUp,
-    /// A node that the autoscaler has asked for registers.
+    /// A node requested by the autoscaler registers.
     NodeProvisioned {
-        /// Which node.
+        /// The node.
         node: NodeName,
     },
-    /// A volume that its node may still have mounted has been unwanted there for long enough: it is
-    /// detached by force if the node is not healthy.
+    /// A volume that is no longer needed on a node, but possibly still mounted there, has waited
+    /// long enough: it is detached by force if the node is not healthy.
     DetachVolume {
-        /// Which PersistentVolume.
+        /// The PersistentVolume.
         volume: String,
     },
     /// The pods of a workload have been ready for long enough to count as available.
     PodsAvailable {
-        /// Which workload.
+        /// The workload.
         workload: WorkloadKey,
     },
     /// A rollout has made no progress for `progressDeadlineSeconds`.
     ProgressDeadline {
-        /// Which Deployment.
+        /// The Deployment.
         workload: WorkloadKey,
     },
     /// A Job has run for `activeDeadlineSeconds`.
     JobDeadline {
-        /// Which Job.
+        /// The Job.
         workload: WorkloadKey,
     },
-    /// A Job that is over is deleted, as `ttlSecondsAfterFinished` says.
+    /// A finished Job is deleted after its `ttlSecondsAfterFinished`.
     JobTimeToLive {
-        /// Which Job.
+        /// The Job.
         workload: WorkloadKey,
     },
-    /// A Job that had a failed pod is looked at again.
+    /// A Job is looked at again after a pod of it failed.
     JobBackoff {
-        /// Which Job.
+        /// The Job.
         workload: WorkloadKey,
     },
-    /// The disruption controller looks whether a pod that was evicted is still there.
+    /// The disruption controller checks whether an evicted pod still exists.
     RecheckBudget {
-        /// Which budget.
+        /// The budget.
         budget: PodKey,
     },
     /// The device taint eviction controller looks whether the condition of a rule is still right.
@@ -165,41 +165,41 @@ pub enum TimeoutReason {
     },
     /// The controller of a workload looks at it again after a back-off.
     RetryWorkload {
-        /// Which workload.
+        /// The workload.
         workload: WorkloadKey,
     },
 }
 
-/// What the manager is to be called for.
+/// Reason for a deadline of an eviction manager.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum DeadlineReason {
-    /// A pass that may change something.
+    /// A synchronisation that may have an effect.
     Synchronize,
-    /// Memory crosses a threshold, which the kernel tells.
+    /// Memory usage crosses a threshold, of which the kernel notifies the kubelet.
     MemoryNotification,
-    /// A pod that is being killed has had its time.
+    /// The time for killing a pod is over.
     KillTimeout {
-        /// Which pod.
+        /// The pod.
         pod: PodKey,
     },
-    /// Evicted pods are cleaned up, or have had their time; the next pass follows at once.
+    /// Evicted pods are cleaned up, or their time is over; the next synchronisation follows
+    /// immediately.
     PodsCleanedUp,
-    /// A pod that was bound to the node under pressure is looked at; only a simulated node tells
-    /// it.
+    /// A pod bound to the node under pressure awaits admission; only for simulated nodes.
     Admission {
-        /// Which pod.
+        /// The pod.
         pod: PodKey,
     },
-    /// The containers of a pod that is being killed end; only a simulated node tells it.
+    /// The containers of a killed pod end; only for simulated nodes.
     PodEnds {
-        /// Which pod.
+        /// The pod.
         pod: PodKey,
     },
 }
 
-/// What for, as a part of a sentence: `the kubelet looks at its node`.
+/// The reason as the predicate of a sentence about the kubelet: `looks at its resources`.
 impl fmt::Display for DeadlineReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,18 +1,18 @@
-//! Why a kubelet is unreachable.
+//! Causes of unreachable kubelets.
 
 use serde::Serialize;
 
-/// Why a kubelet is unreachable.
+/// Cause of an unreachable kubelet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum UnreachableCause {
-    /// It does not run.
+    /// The kubelet does not run.
     KubeletStopped,
     /// The node is off.
     NodeOff,
-    /// The node is cut off.
+    /// The node has no network.
     NetworkCut,
-    /// The node's zone is cut off.
+    /// The node's zone has no network.
     ZoneNetworkCut,
 }

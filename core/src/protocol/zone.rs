@@ -1,4 +1,4 @@
-//! Zones: which node is in which, how disrupted they are, and how fast they may be tainted.
+//! Zones: their keys, their disruption states, and the rates at which their nodes are tainted.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::api::{ConditionStatus, NodeCondition};
 
-/// How disrupted a zone is. Mirrors `nodelifecycle.ZoneState`.
+/// Disruption of a zone. Mirrors `nodelifecycle.ZoneState`.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -30,7 +30,7 @@ pub enum ZoneState {
 }
 
 impl ZoneState {
-    /// Its name in Kubernetes.
+    /// Name in Kubernetes.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -48,11 +48,11 @@ impl fmt::Display for ZoneState {
     }
 }
 
-/// How many nodes of a zone are not ready, and the state that follows.
+/// Number of nodes in a zone that are not ready, and the resulting state.
 ///
-/// `ready_conditions` has the Ready condition of every node, `None` where there is none, which is
-/// not ready. `unhealthy_zone_threshold` is the fraction from which on a disruption is partial.
-/// Mirrors `Controller.ComputeZoneState`, in float32.
+/// `ready_conditions` has the Ready condition of every node; `None` counts as not ready.
+/// `unhealthy_zone_threshold` is the fraction at which a disruption becomes partial. Mirrors
+/// `Controller.ComputeZoneState`, in float32.
 #[must_use]
 pub fn compute_zone_state<'a>(
     ready_conditions: impl IntoIterator<Item = Option<&'a NodeCondition>>,
@@ -71,7 +71,7 @@ pub fn compute_zone_state<'a>(
     (not_ready, zone_state(ready, not_ready, unhealthy_zone_threshold))
 }
 
-/// The state of a zone with so many nodes that are ready and that are not.
+/// State of a zone, from its numbers of nodes that are ready and not ready.
 #[must_use]
 pub fn zone_state(ready: usize, not_ready: usize, unhealthy_zone_threshold: f32) -> ZoneState {
     let fraction = || not_ready as f32 / (not_ready + ready) as f32;
@@ -90,21 +90,21 @@ pub fn zone_state(ready: usize, not_ready: usize, unhealthy_zone_threshold: f32)
 pub struct ZoneKey(Arc<str>);
 
 impl ZoneKey {
-    /// That of a node with these labels; see [`zone_key`].
+    /// Key of the zone of a node with these labels; see [`zone_key`].
     #[must_use]
     pub fn of(labels: &BTreeMap<String, String>) -> Self {
         Self(zone_key(labels).into())
     }
 
-    /// As text.
+    /// The key as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// Region and zone as people write them: `region/zone`, `zone` without a region, `region/`
-    /// without a zone, and nothing for nodes that have neither label. A label holds no slash, so
-    /// that every zone has a name of its own.
+    /// without a zone, and nothing for nodes with neither label. Labels contain no slash, so that
+    /// every zone has a unique name.
     #[must_use]
     pub fn name(&self) -> String {
         match self.0.split_once(":\0:") {
@@ -114,18 +114,18 @@ impl ZoneKey {
         }
     }
 
-    /// The zone label alone; nothing if there is none.
+    /// The zone label alone; empty if there is none.
     #[must_use]
     pub fn zone(&self) -> &str {
         self.0.split_once(":\0:").map_or("", |(_, zone)| zone)
     }
 }
 
-/// Finds the zone that a person means: by its whole [name](ZoneKey::name), or by its zone label
-/// alone if no other zone has the same.
+/// Finds a zone by its full [name](ZoneKey::name), or by its zone label alone if that is
+/// unambiguous.
 ///
 /// # Errors
-/// The names that the text could mean; none if there is no such zone.
+/// The names that the text could mean; empty if there is no such zone.
 pub fn find_zone<'a>(
     zones: impl IntoIterator<Item = &'a ZoneKey>,
     text: &str,
@@ -145,7 +145,7 @@ pub fn find_zone<'a>(
     }
 }
 
-/// A key that [`zone_key`] gave.
+/// Wraps a key returned by [`zone_key`].
 impl From<&str> for ZoneKey {
     fn from(key: &str) -> Self {
         Self(key.into())
@@ -164,15 +164,15 @@ impl fmt::Display for ZoneKey {
     }
 }
 
-/// By its [name](ZoneKey::name).
+/// Serialised as its [name](ZoneKey::name).
 impl Serialize for ZoneKey {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.name())
     }
 }
 
-/// The key of the zone that a node with these labels is in: `region:\0:zone`, or nothing if it has
-/// neither. The beta labels win over the stable ones, even when they are empty. Mirrors
+/// Key of the zone of a node with these labels: `region:\0:zone`, or nothing if it has neither. The
+/// beta labels take precedence over the stable ones, even when they are empty. Mirrors
 /// `utilnode.GetZoneKey`.
 #[must_use]
 pub fn zone_key(labels: &BTreeMap<String, String>) -> String {
@@ -187,35 +187,35 @@ pub fn zone_key(labels: &BTreeMap<String, String>) -> String {
     format!("{region}:\0:{zone}")
 }
 
-/// The label that names a node's zone.
+/// Label with a node's zone.
 pub const ZONE_LABEL: &str = "topology.kubernetes.io/zone";
-/// The label that names a node's region.
+/// Label with a node's region.
 pub const REGION_LABEL: &str = "topology.kubernetes.io/region";
-/// The label that named a node's zone before 1.17.
+/// Label with a node's zone before 1.17.
 pub const BETA_ZONE_LABEL: &str = "failure-domain.beta.kubernetes.io/zone";
-/// The label that named a node's region before 1.17.
+/// Label with a node's region before 1.17.
 pub const BETA_REGION_LABEL: &str = "failure-domain.beta.kubernetes.io/region";
 
-/// Writes a number of 32 bits as the flag gives it: 0.55 in every format, where widening it gives
+/// Serialises a float32 with the digits of the flag: 0.55 in every format, where widening it yields
 /// 0.550000011920929.
 ///
 /// # Errors
-/// Those of the serialiser.
+/// Errors of the serialiser.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
 pub(crate) fn as_flag<S: Serializer>(number: &f32, serializer: S) -> Result<S::Ok, S::Error> {
     let widened = f64::from(*number);
     serializer.serialize_f64(number.to_string().parse().unwrap_or(widened))
 }
 
-/// How fast nodes of one zone are tainted (or their pods evicted), in nodes per second.
+/// Rates at which nodes of one zone are tainted (or their pods evicted), in nodes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EvictionRates {
     /// `--node-eviction-rate`: in a healthy zone, and in one without any ready node.
     pub node_eviction_rate: f32,
     /// `--secondary-node-eviction-rate`: in a large zone that is partially disrupted.
     pub secondary_node_eviction_rate: f32,
-    /// `--large-cluster-size-threshold`: a zone with more nodes is large. A smaller one that is
-    /// partially disrupted is left alone.
+    /// `--large-cluster-size-threshold`: a zone with more nodes is large. In a smaller zone that is
+    /// partially disrupted, evictions stop.
     pub large_cluster_size_threshold: i32,
 }
 
@@ -230,14 +230,14 @@ impl Default for EvictionRates {
 }
 
 impl EvictionRates {
-    /// The rate in a healthy zone of any size. Mirrors `Controller.HealthyQPSFunc`.
+    /// Rate in a healthy zone of any size. Mirrors `Controller.HealthyQPSFunc`.
     #[must_use]
     pub const fn healthy_qps(&self) -> f32 {
         self.node_eviction_rate
     }
 
-    /// The rate in a partially disrupted zone of `size` nodes, which as upstream is cut to 32
-    /// bits. Mirrors `Controller.ReducedQPSFunc`.
+    /// Rate in a partially disrupted zone of `size` nodes, truncated to 32 bits as upstream.
+    /// Mirrors `Controller.ReducedQPSFunc`.
     #[must_use]
     pub const fn reduced_qps(&self, size: usize) -> f32 {
         if size as i32 > self.large_cluster_size_threshold {
@@ -247,8 +247,8 @@ impl EvictionRates {
         }
     }
 
-    /// The rate that a zone of `size` nodes gets when it comes into `state`; `None` leaves the
-    /// rate as it is. Mirrors `Controller.setLimiterInZone`.
+    /// Rate of a zone of `size` nodes that enters `state`; `None` keeps the current rate. Mirrors
+    /// `Controller.setLimiterInZone`.
     #[must_use]
     pub const fn qps(&self, state: ZoneState, size: usize) -> Option<f32> {
         match state {
