@@ -1,4 +1,4 @@
-//! The objects of a cluster: ordered stores and the index of pods by node.
+//! Objects of a cluster: ordered stores, and indexes of pods by node and by owner.
 
 mod change;
 mod devices;
@@ -17,16 +17,16 @@ use crate::api::{
 };
 use crate::order::Ordered;
 
-/// What a controller reads, as from the cache of an informer.
+/// Read access for controllers, like the cache of an informer.
 pub trait Lister {
-    /// The node of that name.
+    /// The node with this name.
     fn node(&self, name: &str) -> Option<&Node>;
-    /// The pod with that key.
+    /// The pod with this key.
     fn pod(&self, key: &PodKey) -> Option<&Pod>;
-    /// The pods whose `spec.nodeName` is that node, in the order of their keys.
+    /// Pods with this node in `spec.nodeName`, in the order of their keys.
     fn pods_on_node(&self, name: &str) -> impl Iterator<Item = (&PodKey, &Pod)>;
-    /// Whether a DaemonSet selects the pod. Kubernetes compares the selectors of all DaemonSets of
-    /// the pod's namespace; without those, the pod's owner tells.
+    /// Whether a DaemonSet selects the pod. Kubernetes compares the selectors of all DaemonSets in
+    /// the pod's namespace; the default implementation checks the pod's owners instead.
     fn has_daemon_set(&self, pod: &Pod) -> bool {
         pod.metadata.owner_references.iter().any(|owner| owner.kind == "DaemonSet")
     }
@@ -34,21 +34,21 @@ pub trait Lister {
 
 /// Nodes, pods, workloads and budgets in memory.
 ///
-/// Objects are shared, so that a copy of a cluster is cheap and two versions of an object can be
-/// told apart by their pointers.
+/// Objects are shared, so that a copy of a cluster is cheap, and pointers tell two versions of an
+/// object apart.
 #[derive(Clone, Debug, Default)]
 pub struct Cluster {
     nodes: BTreeMap<NodeName, Arc<Node>>,
-    /// Shared with copies of the cluster in parts.
+    /// Shared with copies of the cluster, part by part.
     pods: Pods,
-    /// Shared with copies of the cluster until one of them changes.
+    /// Each entry is shared with copies of the cluster until one of them changes it.
     pods_by_node: BTreeMap<NodeName, Arc<BTreeMap<PodKey, Arc<Pod>>>>,
-    /// Shared as well.
+    /// Shared like `pods_by_node`.
     pods_by_owner: BTreeMap<WorkloadKey, Arc<OwnedPods>>,
-    /// Pods that no controller owns. Shared as well.
+    /// Pods that no controller owns. Shared with copies until one of them changes.
     orphans: Arc<BTreeSet<PodKey>>,
     workloads: BTreeMap<WorkloadKey, Arc<Workload>>,
-    /// Shared as well.
+    /// Shared with copies until one of them changes.
     workloads_by_owner: Arc<BTreeMap<WorkloadKey, BTreeSet<WorkloadKey>>>,
     budgets: BTreeMap<PodKey, Arc<PodDisruptionBudget>>,
     /// `None` if volumes do not take part. Shared with copies until one of them changes.
@@ -57,14 +57,14 @@ pub struct Cluster {
     devices: Option<Arc<Devices>>,
 }
 
-/// The pods that name a workload as their controller.
+/// Pods that name a workload as their controller.
 #[derive(Clone, Debug, Default)]
 pub struct OwnedPods {
-    /// All of them, also those that are terminating or have ended.
+    /// All of them, including those that are terminating or have ended.
     pub pods: BTreeSet<PodKey>,
-    /// How many are neither terminating nor at their end.
+    /// Number of pods that are neither terminating nor ended.
     pub active: i64,
-    /// How many of those are ready.
+    /// Number of active pods that are ready.
     pub ready: i64,
     /// How many are terminating and not at their end.
     pub terminating: i64,
@@ -76,7 +76,7 @@ fn is_orphan(pod: &Pod) -> bool {
 }
 
 impl OwnedPods {
-    /// What a workload without pods has.
+    /// Pods of a workload without any.
     const NONE: &'static Self =
         &Self { pods: BTreeSet::new(), active: 0, ready: 0, terminating: 0 };
 }
@@ -92,24 +92,24 @@ impl Cluster {
         self.pods.iter()
     }
 
-    /// Calls `differs` with the key of each pod that is only in one of two clusters, or is not the
-    /// same object in both. What they share costs nothing.
+    /// Calls `differs` with the key of each pod that exists in only one of two clusters, or is not
+    /// the same object in both. Shared parts cost nothing.
     pub(crate) fn visit_different_pods(&self, other: &Self, differs: impl FnMut(&PodKey)) {
         self.pods.visit_different(&other.pods, differs);
     }
 
-    /// How many pods there are.
+    /// Number of pods.
     #[must_use]
     pub fn pod_count(&self) -> usize {
         self.pods.len()
     }
 
-    /// All workloads, by kind, namespace and name; also those that are assumed.
+    /// All workloads by kind, namespace and name, including inferred ones.
     pub fn workloads(&self) -> impl Iterator<Item = (&WorkloadKey, &Arc<Workload>)> {
         self.workloads.iter()
     }
 
-    /// The workloads of a kind in a namespace, by name.
+    /// Workloads of a kind in a namespace, by name.
     pub fn workloads_in<'a>(
         &'a self,
         kind: WorkloadKind,
@@ -123,7 +123,7 @@ impl Cluster {
         })
     }
 
-    /// The workload with that key.
+    /// The workload with this key.
     #[must_use]
     pub fn get_workload(&self, key: &WorkloadKey) -> Option<&Arc<Workload>> {
         self.workloads.get(key)
@@ -165,18 +165,18 @@ impl Cluster {
         }
     }
 
-    /// The workloads that name this one as their controller: the ReplicaSets of a Deployment.
+    /// Workloads that name this one as their controller: the ReplicaSets of a Deployment.
     pub fn workloads_owned_by(&self, key: &WorkloadKey) -> impl Iterator<Item = &WorkloadKey> {
         self.workloads_by_owner.get(key).into_iter().flatten()
     }
 
-    /// The pods that name this workload as their controller; it need not be there.
+    /// Pods that name this workload as their controller; it need not exist.
     #[must_use]
     pub fn owned_pods(&self, key: &WorkloadKey) -> &OwnedPods {
         self.pods_by_owner.get(key).map_or(OwnedPods::NONE, Arc::as_ref)
     }
 
-    /// The pods of a namespace that no controller owns, by name.
+    /// Pods of a namespace that no controller owns, by name.
     pub fn orphans_in<'a>(
         &'a self,
         namespace: &'a str,
@@ -187,7 +187,7 @@ impl Cluster {
         these.filter_map(|key| self.pods.get_key_value(key))
     }
 
-    /// The pods of a workload, those of its ReplicaSets included.
+    /// Pods of a workload, including those of its ReplicaSets.
     #[must_use]
     pub fn pods_of_workload(&self, key: &WorkloadKey) -> BTreeSet<PodKey> {
         let own = self.owned_pods(key).pods.iter();
@@ -196,7 +196,7 @@ impl Cluster {
         own.chain(children).cloned().ordered_set()
     }
 
-    /// How many pods of a workload are ready, those of its ReplicaSets included.
+    /// Number of ready pods of a workload, including those of its ReplicaSets.
     #[must_use]
     pub fn ready_pods(&self, key: &WorkloadKey) -> i64 {
         let children = self.workloads_owned_by(key).map(|child| self.owned_pods(child).ready);
@@ -208,7 +208,7 @@ impl Cluster {
         self.budgets.iter()
     }
 
-    /// The budget of that namespace and name.
+    /// The budget with this namespace and name.
     #[must_use]
     pub fn get_budget(&self, key: &PodKey) -> Option<&Arc<PodDisruptionBudget>> {
         self.budgets.get(key)
@@ -233,12 +233,12 @@ impl Cluster {
         self.volumes.as_ref()
     }
 
-    /// The same to be changed.
+    /// Volumes and claims, to be changed; `None` if they do not take part.
     pub fn volumes_mut(&mut self) -> Option<&mut Volumes> {
         self.volumes.as_mut().map(Arc::make_mut)
     }
 
-    /// From now on volumes take part: these.
+    /// Lets volumes take part, starting with these.
     pub fn set_volumes(&mut self, volumes: Volumes) {
         self.volumes = Some(Arc::new(volumes));
     }
@@ -254,25 +254,24 @@ impl Cluster {
         Arc::make_mut(self.devices.get_or_insert_default())
     }
 
-    /// The node of that name.
+    /// The node with this name.
     #[must_use]
     pub fn get_node(&self, name: &str) -> Option<&Arc<Node>> {
         self.nodes.get(name)
     }
 
-    /// The pod with that key.
+    /// The pod with this key.
     #[must_use]
     pub fn get_pod(&self, key: &PodKey) -> Option<&Arc<Pod>> {
         self.pods.get(key)
     }
 
-    /// The pods bound to a node, by namespace and name. The empty name gives the pods that have no
-    /// node.
+    /// Pods bound to a node, by namespace and name. The empty name stands for pods without a node.
     pub fn pods_of(&self, node: &str) -> impl Iterator<Item = (&PodKey, &Arc<Pod>)> {
         self.pods_by_node.get(node).into_iter().flat_map(|pods| pods.iter())
     }
 
-    /// The names of nodes that pods are bound to, by name; also those of nodes that are gone.
+    /// Names of the nodes that pods are bound to, in order, including nodes that are gone.
     pub fn node_names_of_pods(&self) -> impl Iterator<Item = &NodeName> {
         self.pods_by_node.keys()
     }
@@ -317,7 +316,7 @@ impl Cluster {
         old
     }
 
-    /// Counts a pod with its owners.
+    /// Updates the pods and counts of the owners.
     fn index_owner(&mut self, key: &PodKey, old: Option<&Pod>, new: Option<&Pod>) {
         if old.is_none_or(|old| old.metadata.owner_references.is_empty())
             && new.is_none_or(|new| new.metadata.owner_references.is_empty())

@@ -1,4 +1,4 @@
-//! What a watch tells: an object was added, changed or deleted.
+//! Changes as a watch reports them: an object was added, changed or deleted.
 
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -8,54 +8,54 @@ use crate::api::{
     ResourceSlice, Workload, WorkloadKey,
 };
 
-/// A change of one object, with both versions. An object was added if there is no old one, and
-/// deleted if there is no new one.
+/// A change of one object, with both versions. Without an old version it was added; without a new
+/// one it was deleted.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// Of a node.
+    /// A change of a node.
     Node {
-        /// Which one.
+        /// Name of the node.
         name: NodeName,
-        /// As it was.
+        /// Version before.
         old: Option<Arc<Node>>,
-        /// As it is.
+        /// Version after.
         new: Option<Arc<Node>>,
     },
-    /// Of a pod.
+    /// A change of a pod.
     Pod {
-        /// Which one.
+        /// Key of the pod.
         key: PodKey,
-        /// As it was.
+        /// Version before.
         old: Option<Arc<Pod>>,
-        /// As it is.
+        /// Version after.
         new: Option<Arc<Pod>>,
     },
-    /// Of a workload.
+    /// A change of a workload.
     Workload {
-        /// Which one.
+        /// Key of the workload.
         key: WorkloadKey,
-        /// As it was.
+        /// Version before.
         old: Option<Arc<Workload>>,
-        /// As it is.
+        /// Version after.
         new: Option<Arc<Workload>>,
     },
-    /// Of the lease of a node.
+    /// A change of a node's lease.
     Lease {
-        /// Which node.
+        /// The node.
         node: NodeName,
-        /// As it is.
+        /// Version after.
         new: Option<Arc<Lease>>,
     },
-    /// Of a budget.
+    /// A change of a budget.
     Budget {
-        /// Which one.
+        /// Key of the budget.
         key: PodKey,
-        /// As it was.
+        /// Version before.
         old: Option<Arc<PodDisruptionBudget>>,
-        /// As it is.
+        /// Version after.
         new: Option<Arc<PodDisruptionBudget>>,
     },
-    /// Of a volume, a claim or an attachment.
+    /// A change of a volume, a claim or an attachment.
     Volume(VolumeChange),
     /// Of an object of `resource.k8s.io`.
     Device(DeviceChange),
@@ -92,24 +92,24 @@ pub enum DeviceChange {
 /// A change of storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VolumeChange {
-    /// A claim was added, has changed or is gone.
+    /// A claim was added, changed or deleted.
     Claim(PodKey),
-    /// A PersistentVolume was added, has changed or is gone.
+    /// A PersistentVolume was added, changed or deleted.
     PersistentVolume(String),
     /// A volume was attached to a node, or detached from it.
     Attachment {
-        /// Which volume.
+        /// The volume.
         volume: String,
-        /// Which node.
+        /// The node.
         node: NodeName,
         /// Whether it is attached now.
         attached: bool,
     },
     /// The kubelet of a node has mounted or unmounted a volume.
     InUse {
-        /// Which volume.
+        /// The volume.
         volume: String,
-        /// Which node.
+        /// The node.
         node: NodeName,
     },
 }

@@ -10,25 +10,25 @@ use hashbrown::hash_table::Entry;
 
 use crate::api::{Pod, PodKey};
 
-/// Into how many parts the pods are divided by the hash of their key.
+/// Number of parts, chosen by the hash of the key.
 const PARTS: u64 = 512;
-/// How many keys stand together at most.
+/// Longest run of keys.
 const LONGEST: usize = 128;
 
-/// Never walked, so that its order matters to nobody.
+/// Never iterated, so that its order has no effect.
 type Part = HashTable<(PodKey, Arc<Pod>)>;
 
-/// Pods by key, and their keys in order. A copy shares all of them, and a change after that copies
-/// only the parts that it is in.
+/// Pods by key, and their keys in order. A copy shares everything; later changes copy only the
+/// parts concerned.
 #[derive(Clone, Debug)]
 pub(super) struct Pods {
     parts: Vec<Arc<Part>>,
-    /// The keys in order, and among them those of pods that are gone: to find a key here takes
-    /// longer than to find its pod, and so all of them leave at once. No run is empty.
+    /// Keys in order, including those of gone pods: finding a key here takes longer than finding
+    /// its pod, so that keys of gone pods are removed together. No run is empty.
     keys: Vec<Arc<Vec<PodKey>>>,
-    /// How many of the keys have a pod.
+    /// Number of keys with a pod.
     count: usize,
-    /// How many have none.
+    /// Number of keys without a pod.
     gone: usize,
 }
 
@@ -44,7 +44,7 @@ fn hash_of(key: &PodKey) -> u64 {
     FixedState::with_seed(0).hash_one(key)
 }
 
-/// Which part a pod is in. The parts themselves go by the lowest and the highest bits.
+/// Part of a pod. The hash table of a part uses the lowest and the highest bits.
 fn part_of(hash: u64) -> usize {
     usize::try_from((hash >> 32) % PARTS).unwrap_or(0)
 }
@@ -64,12 +64,12 @@ impl Pods {
         found.map(|(key, pod)| (key, pod))
     }
 
-    /// By namespace and name.
+    /// Pods by namespace and name.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&PodKey, &Arc<Pod>)> {
         self.of_parts(|_| true)
     }
 
-    /// The same, of the parts that are wanted.
+    /// Pods of the wanted parts, by namespace and name.
     fn of_parts(
         &self,
         wanted: impl Fn(usize) -> bool,
@@ -83,8 +83,8 @@ impl Pods {
         })
     }
 
-    /// Calls `differs` with the key of each pod that is only in one of the two, or is not the same
-    /// object in both.
+    /// Calls `differs` with the key of each pod that exists in only one of the two, or is not the
+    /// same object in both.
     pub(super) fn visit_different(&self, other: &Self, mut differs: impl FnMut(&PodKey)) {
         let pairs = self.parts.iter().zip(&other.parts);
         let shared: Vec<bool> = pairs.map(|(a, b)| Arc::ptr_eq(a, b)).collect();
@@ -123,7 +123,7 @@ impl Pods {
         let hash = hash_of(key);
         let is_it = |(known, _): &(PodKey, Arc<Pod>)| known == key;
         let part = self.parts.get_mut(part_of(hash))?;
-        // One that is shared is not copied for a pod that it does not have.
+        // A shared part is not copied for a pod that it does not have.
         if Arc::get_mut(part).is_none() {
             part.find(hash, is_it)?;
         }
@@ -137,7 +137,7 @@ impl Pods {
         Some(old)
     }
 
-    /// Lets the keys of pods that are gone leave.
+    /// Removes the keys of gone pods.
     fn forget_gone(&mut self) {
         let mut left = Vec::with_capacity(self.count);
         left.extend(self.iter().map(|(key, _)| key.clone()));
@@ -145,7 +145,7 @@ impl Pods {
         self.gone = 0;
     }
 
-    /// The first run that does not end before the key.
+    /// First run that does not end before the key.
     fn run_of(&self, key: &PodKey) -> usize {
         self.keys.partition_point(|run| run.last().is_some_and(|last| last < key))
     }
@@ -157,7 +157,7 @@ impl Pods {
             return;
         };
         match run.binary_search(&key) {
-            // That of a pod that was gone.
+            // Key of a gone pod.
             Ok(_) => self.gone -= 1,
             Err(index) => run.insert(index, key),
         }
@@ -191,9 +191,9 @@ mod tests {
         pods.iter().map(|(key, pod)| (key.clone(), pod.spec.node_name.to_string())).collect()
     }
 
-    /// More pods than a run of keys holds, in no order, removed in another one.
+    /// More pods than a run of keys holds, inserted in mixed order and removed in another one.
     #[test]
-    fn pods_stand_in_order_and_a_copy_keeps_what_it_had() {
+    fn pods_are_in_order_and_a_copy_keeps_its_pods() {
         const MANY: usize = 3 * LONGEST;
         let (mut pods, mut known) = (Pods::default(), BTreeMap::new());
         for number in (0..MANY).map(|number| number * 7 % MANY) {
@@ -234,7 +234,7 @@ mod tests {
         changed.sort();
         assert_eq!(different(&pods, &copy), changed);
         assert_eq!(different(&copy, &pods), changed);
-        // One that comes back has a key already.
+        // A pod that comes back has a key already.
         pods.insert(key(1), pod("c"));
         known.insert(key(1), "c");
         assert_eq!(nodes(&pods), wanted(&known));

@@ -1,4 +1,4 @@
-//! Volumes, claims and classes, and where volumes are attached.
+//! Volumes, claims, classes and attachments.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
@@ -9,15 +9,15 @@ use crate::api::{
     pod_claims,
 };
 
-/// The storage of a cluster, if it takes part in a simulation.
+/// Storage of a cluster, if it takes part in a simulation.
 #[derive(Clone, Debug, Default)]
 pub struct Volumes {
     volumes: BTreeMap<String, Arc<PersistentVolume>>,
     claims: BTreeMap<PodKey, Arc<PersistentVolumeClaim>>,
     classes: BTreeMap<String, Arc<StorageClass>>,
-    /// By volume and node.
+    /// Attachments by volume and node.
     attachments: BTreeMap<(String, NodeName), Arc<VolumeAttachment>>,
-    /// `status.volumesInUse` of nodes: what their kubelets have mounted, as they last said.
+    /// `status.volumesInUse` of nodes: the volumes that kubelets last reported as mounted.
     in_use: BTreeSet<(NodeName, String)>,
 }
 
@@ -27,7 +27,7 @@ impl Volumes {
         self.volumes.values()
     }
 
-    /// The volume of that name.
+    /// The volume with this name.
     #[must_use]
     pub fn persistent_volume(&self, name: &str) -> Option<&Arc<PersistentVolume>> {
         self.volumes.get(name)
@@ -38,7 +38,7 @@ impl Volumes {
         self.claims.iter()
     }
 
-    /// The claim of that namespace and name.
+    /// The claim with this namespace and name.
     #[must_use]
     pub fn claim(&self, key: &PodKey) -> Option<&Arc<PersistentVolumeClaim>> {
         self.claims.get(key)
@@ -49,7 +49,7 @@ impl Volumes {
         self.classes.values()
     }
 
-    /// The class of a claim, if it has one that is there.
+    /// Class of a claim, if it names one that exists.
     #[must_use]
     pub fn class_of(&self, claim: &PersistentVolumeClaim) -> Option<&Arc<StorageClass>> {
         self.classes.get(claim.spec.storage_class_name.as_deref()?)
@@ -60,7 +60,7 @@ impl Volumes {
         self.attachments.iter().map(|(key, attachment)| (key, attachment.as_ref()))
     }
 
-    /// The nodes to which a volume is attached, by name.
+    /// Nodes to which a volume is attached, by name.
     pub fn nodes_of<'a>(&'a self, volume: &str) -> impl Iterator<Item = &'a NodeName> {
         let first = (volume.to_string(), NodeName::from(""));
         let volume = first.0.clone();
@@ -74,20 +74,20 @@ impl Volumes {
         self.attachments.contains_key(&(volume.to_string(), NodeName::from(node)))
     }
 
-    /// Whether a node's kubelet last said that it has the volume mounted.
+    /// Whether a node's kubelet last reported the volume as mounted.
     #[must_use]
     pub fn is_in_use(&self, volume: &str, node: &str) -> bool {
         self.in_use.contains(&(NodeName::from(node), volume.to_string()))
     }
 
-    /// The volume that a claim is bound to.
+    /// Volume that a claim is bound to.
     #[must_use]
     pub fn volume_of(&self, claim: &PodKey) -> Option<&Arc<PersistentVolume>> {
         let claim = self.claims.get(claim).filter(|claim| claim.is_bound())?;
         self.volumes.get(&claim.spec.volume_name)
     }
 
-    /// The volumes of a pod that have to be attached.
+    /// Volumes of a pod that have to be attached.
     pub fn attachable_of<'a>(
         &'a self,
         pod: &Pod,
@@ -96,7 +96,7 @@ impl Volumes {
         claims.filter_map(|claim| self.volume_of(&claim)).filter(|volume| volume.is_attachable())
     }
 
-    /// Whether all volumes of a pod are bound and, where that is needed, attached to its node.
+    /// Whether all volumes of a pod are bound and, where necessary, attached to its node.
     #[must_use]
     pub fn are_ready_for(&self, pod: &Pod) -> bool {
         pod_claims(pod).iter().all(|claim| {
@@ -145,14 +145,14 @@ impl Volumes {
         self.attachments.insert((volume, node), attachment);
     }
 
-    /// Removes an attachment; whether there was one.
+    /// Removes an attachment; returns whether it existed.
     pub fn remove_attachment(&mut self, volume: &str, node: &NodeName) -> bool {
         let key = (volume.to_string(), node.clone());
         self.in_use.remove(&(node.clone(), volume.to_string()));
         self.attachments.remove(&key).is_some()
     }
 
-    /// A kubelet says whether it has a volume mounted; whether that is news.
+    /// Records a kubelet's report on a mounted volume; returns whether it is new.
     pub fn set_in_use(&mut self, volume: &str, node: &NodeName, mounted: bool) -> bool {
         let key = (node.clone(), volume.to_string());
         if mounted { self.in_use.insert(key) } else { self.in_use.remove(&key) }
