@@ -1,29 +1,30 @@
-//! The controller that watches over nodes: it notices that a node sends no heartbeats, taints nodes
-//! so that their pods leave, and stops when too many nodes are in trouble.
+//! The controller that monitors nodes: it detects missing heartbeats, taints nodes so that their
+//! pods leave, and stops when too many nodes are in trouble.
 //!
 //! Mirrors `k8s.io/kubernetes/pkg/controller/nodelifecycle`.
 //!
 //! # How to drive it
 //!
-//! 1. Tell it of every change of a node, of a node's lease, or of a pod: [`handle_node_update`],
-//!    [`handle_lease_update`], [`handle_pod_update`]. A kubelet that sends by the clock is told of
-//!    once, by [`handle_heartbeats`].
-//! 2. Carry out what [`poll_action`] gives until it gives nothing, and tell the result of every
-//!    request with [`handle_action_result`].
-//! 3. When [`poll_timeout`] names a moment that has come, call [`handle_timeout`] and go to 2.
+//! 1. Report every change of a node, of a node's lease, or of a pod: [`handle_node_update`],
+//!    [`handle_lease_update`], [`handle_pod_update`]. For a kubelet with periodic heartbeats, a
+//!    single [`handle_heartbeats`] suffices.
+//! 2. Carry out the actions from [`poll_action`] until it returns `None`, and report the result of
+//!    every request with [`handle_action_result`].
+//! 3. When the moment from [`poll_timeout`] has come, call [`handle_timeout`] and go to 2.
 //!
 //! # Passes
 //!
 //! Kubernetes looks at all nodes every `--node-monitor-period` (the *health pass*) and at the
-//! queues of the zones every 100 ms (the *tainting pass*). Here a pass that would change nothing is
-//! not run and is no deadline; what it would have noted, such as a sign of life, is worked out when
-//! it is needed. The result is that of running each one.
+//! queues of the zones every 100 ms (the *tainting pass*). Here a pass without effect is neither
+//! run nor a deadline; its observations, such as heartbeats, are computed when they are needed. The
+//! result is the same as if every pass ran.
 //!
-//! A health pass is one piece: it works on the nodes as they were when it began and, if results
-//! are given at once, begins and ends at one moment. A change told at the moment of a pass, before
-//! the pass has run, is seen by it; [`end_instant`] ends a moment.
+//! A health pass works on the nodes as they were at its start; if results are reported immediately,
+//! it starts and ends at one moment. A change reported at the moment of a pass, before the pass has
+//! run, is seen by it; [`end_instant`] ends a moment.
 //!
-//! Where Kubernetes leaves an order open (nodes in a pass, zones), this engine goes by name.
+//! Where Kubernetes leaves an order unspecified (nodes in a pass, zones), this engine orders by
+//! name.
 //!
 //! [`handle_node_update`]: NodeLifecycleController::handle_node_update
 //! [`handle_lease_update`]: NodeLifecycleController::handle_lease_update

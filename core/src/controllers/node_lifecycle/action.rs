@@ -1,4 +1,4 @@
-//! What the controller wants done, and what it tells.
+//! Actions and reports of the controller.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -12,58 +12,58 @@ use crate::protocol::zone::{ZoneKey, ZoneState};
 use crate::protocol::{RecordedEvent, RequestId};
 use crate::time::Time;
 
-/// What the controller wants done. One request is out at a time: the next one comes when the
-/// result of the last is known.
+/// Action that the controller requests. One request is pending at a time: the next one follows when
+/// the result of the previous one is known.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NodeLifecycleAction {
-    /// NodeState a Kubernetes Event.
+    /// Record a Kubernetes Event.
     RecordEvent(RecordedEvent),
-    /// Replace the conditions in the status of a node. A conflict, or any other error, is a
-    /// result; the controller tries again itself.
+    /// Replace the conditions in the status of a node. A conflict, or any other error, is reported
+    /// as the result; the controller tries again itself.
     PatchNodeStatus {
-        /// For [`super::NodeLifecycleController::handle_action_result`].
+        /// Identifier for [`super::NodeLifecycleController::handle_action_result`].
         id: RequestId,
-        /// Which node.
+        /// The node.
         node: NodeName,
-        /// All its conditions.
+        /// All conditions of the node.
         conditions: Vec<NodeCondition>,
     },
-    /// `GET` the node, change its taints, `PATCH` it if that changed them. A conflict is tried
-    /// again by the one who does this, as upstream's helper does; the last error is the result.
+    /// `GET` the node, change its taints, and `PATCH` it if that changed them. The executor of the
+    /// action retries conflicts, as upstream's helper does; the last error is the result.
     PatchNodeTaints {
-        /// For [`super::NodeLifecycleController::handle_action_result`].
+        /// Identifier for [`super::NodeLifecycleController::handle_action_result`].
         id: RequestId,
-        /// Which node.
+        /// The node.
         node: NodeName,
         /// The change.
         patch: TaintPatch,
     },
-    /// `PATCH` labels of a node: set these, leave the others.
+    /// `PATCH` labels of a node: set these, keep the others.
     PatchNodeLabels {
-        /// For [`super::NodeLifecycleController::handle_action_result`].
+        /// Identifier for [`super::NodeLifecycleController::handle_action_result`].
         id: RequestId,
-        /// Which node.
+        /// The node.
         node: NodeName,
         /// The labels to set.
         labels: BTreeMap<String, String>,
     },
     /// Write the status of a pod.
     PatchPodStatus {
-        /// For [`super::NodeLifecycleController::handle_action_result`].
+        /// Identifier for [`super::NodeLifecycleController::handle_action_result`].
         id: RequestId,
-        /// Which pod.
+        /// The pod.
         pod: PodKey,
         /// The change.
         patch: PodStatusPatch,
     },
     /// `DELETE` the pod, with default options.
     DeletePod {
-        /// For [`super::NodeLifecycleController::handle_action_result`].
+        /// Identifier for [`super::NodeLifecycleController::handle_action_result`].
         id: RequestId,
-        /// Which pod.
+        /// The pod.
         pod: PodKey,
     },
-    /// Nothing to do: something that no Kubernetes Event tells.
+    /// Nothing to do: a fact without a Kubernetes Event.
     Report(NodeLifecycleReport),
 }
 
@@ -78,7 +78,7 @@ pub enum TaintPatch {
 }
 
 impl TaintPatch {
-    /// Changes the taints; false if there is nothing to change.
+    /// Changes the taints; returns false if nothing changed.
     pub fn apply(&self, node: &mut Node) -> bool {
         let mut changed = false;
         match self {
@@ -114,7 +114,7 @@ pub enum PodStatusPatch {
 }
 
 impl PodStatusPatch {
-    /// Changes the status; false if there is nothing to change.
+    /// Changes the status; returns false if nothing changed.
     pub fn apply(&self, pod: &mut Pod) -> bool {
         match self {
             Self::NotReady { at } => {
@@ -139,73 +139,73 @@ impl PodStatusPatch {
 /// `status.reason` of a pod whose node is lost. Mirrors `nodeutil.NodeUnreachablePodReason`.
 pub const NODE_LOST: &str = "NodeLost";
 
-/// What the controller tells beside Kubernetes Events.
+/// Reports of the controller, in addition to Kubernetes Events.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "report", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum NodeLifecycleReport {
-    /// A zone came into another state.
+    /// The state of a zone has changed.
     ZoneState {
-        /// The key of the zone.
+        /// Key of the zone.
         zone: ZoneKey,
-        /// The state before; `None` for a zone that was not known.
+        /// State before; `None` for an unknown zone.
         from: Option<ZoneState>,
-        /// The state now; `None` for a zone whose nodes are all gone.
+        /// State now; `None` for a zone whose nodes are all gone.
         to: Option<ZoneState>,
-        /// How many of its nodes are not ready.
+        /// Number of its nodes that are not ready.
         not_ready: usize,
-        /// How many of its nodes count.
+        /// Number of its nodes that count.
         size: usize,
     },
     /// The rate of a zone has changed.
     Limiter {
-        /// The key of the zone.
+        /// Key of the zone.
         zone: ZoneKey,
-        /// Nodes per second; `None` for none at all.
+        /// Nodes per second; `None` if the zone is stopped.
         qps: Option<f32>,
     },
     /// No node of the cluster is ready: all evictions stop, and the `NoExecute` taints of this
-    /// controller come off.
+    /// controller are removed.
     MasterDisruptionEntered,
-    /// Some node is ready again: evictions go on, and every node gets a new grace period.
+    /// A node is ready again: evictions continue, and every node gets a new grace period.
     MasterDisruptionLeft,
-    /// A node waits to be tainted, or in the legacy path for its pods to be deleted.
+    /// A node was queued to be tainted, or in the legacy path to have its pods deleted.
     Queued {
-        /// Which node.
+        /// The node.
         node: NodeName,
-        /// The key of the zone whose queue it is in.
+        /// Key of the zone whose queue it is in.
         zone: ZoneKey,
     },
     /// A node was dequeued.
     Dequeued {
-        /// Which node.
+        /// The node.
         node: NodeName,
-        /// The key of the zone whose queue it was in.
+        /// Key of the zone whose queue it was in.
         zone: ZoneKey,
-        /// What came of it.
+        /// Result of its turn.
         outcome: DequeueOutcome,
     },
-    /// All attempts to write the status of a node failed: this health pass leaves it out.
+    /// All attempts to write the status of a node failed: this health pass skips it.
     NodeSkipped {
-        /// Which node.
+        /// The node.
         node: NodeName,
     },
 }
 
-/// What came of a dequeued node; it cost its zone a token in any case.
+/// Result for a dequeued node; it used a token of its zone in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "DequeueOutcome"))]
 #[serde(rename_all = "camelCase")]
 pub enum DequeueOutcome {
-    /// It is tainted; in the legacy path its pods are deleted.
+    /// The node is tainted; in the legacy path its pods are deleted.
     Done,
-    /// There is no such node any more.
+    /// The node does not exist any more.
     NodeGone,
-    /// It is ready again.
+    /// The node is ready again.
     Ready,
-    /// A request failed: it waits for the next token.
+    /// A request failed: the node waits for the next token.
     Failed,
-    /// It has no Ready condition: it waits for the next token, at least 50 ms.
+    /// The node has no Ready condition: it waits for the next token, at least 50 ms.
     NoReadyCondition,
-    /// It has no Ready condition, which ends the process in this release (to 1.29).
+    /// The node has no Ready condition, which ends the process in this release (up to 1.29).
     WouldCrash,
 }

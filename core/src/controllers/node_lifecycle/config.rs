@@ -1,4 +1,4 @@
-//! The flags of kube-controller-manager that this controller has.
+//! Flags of kube-controller-manager for this controller.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -10,44 +10,45 @@ use crate::protocol::zone::EvictionRates;
 use crate::release::KubernetesRelease;
 use crate::time::{format_duration, parse_duration};
 
-/// The least `--node-monitor-period`: without a pause the controller would do nothing else.
+/// Shortest `--node-monitor-period`: without a pause the controller would do nothing else.
 const LEAST_PERIOD: Duration = Duration::from_millis(1);
 
-/// How the controller is set: the flags of kube-controller-manager.
+/// Configuration of the controller: flags of kube-controller-manager.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeLifecycleConfig {
-    /// `--node-monitor-period`: the pause between two health passes.
+    /// `--node-monitor-period`: time between two health passes.
     pub node_monitor_period: Duration,
-    /// `--node-monitor-grace-period`: how long a node may send no heartbeat.
+    /// `--node-monitor-grace-period`: time allowed without heartbeats.
     pub node_monitor_grace_period: Duration,
-    /// `--node-startup-grace-period`: the same for a node that never posted a Ready condition.
+    /// `--node-startup-grace-period`: time allowed without heartbeats for a node that never posted
+    /// a Ready condition.
     pub node_startup_grace_period: Duration,
     /// `--node-eviction-rate`, `--secondary-node-eviction-rate` and
     /// `--large-cluster-size-threshold`.
     pub rates: EvictionRates,
-    /// `--unhealthy-zone-threshold`: from which fraction of nodes that are not ready on a zone is
-    /// partially disrupted.
+    /// `--unhealthy-zone-threshold`: fraction of nodes not ready at which a zone is partially
+    /// disrupted.
     pub unhealthy_zone_threshold: f32,
-    /// `--enable-taint-manager` (to 1.26): `false` deletes pods without taints, the legacy path.
+    /// `--enable-taint-manager` (up to 1.26): `false` deletes pods without taints, the legacy path.
     pub enable_taint_manager: bool,
-    /// `--pod-eviction-timeout` (to 1.26): how long the legacy path waits.
+    /// `--pod-eviction-timeout` (up to 1.26): waiting time of the legacy path.
     pub pod_eviction_timeout: Duration,
-    /// `--kube-api-qps`: how many requests a second the controller's client sends once its burst is
-    /// spent; a negative rate throttles nothing, and 0 is client-go's default of 5. It counts
-    /// unless [`write_time`](Self::write_time) is zero.
+    /// `--kube-api-qps`: requests per second of the controller's client after its burst; a negative
+    /// rate means no limit, and 0 means client-go's default of 5. It is ignored if
+    /// [`write_time`](Self::write_time) is zero.
     pub kube_api_qps: f32,
-    /// `--kube-api-burst`: how many requests the client sends at once; 0 is client-go's default of
-    /// 10.
+    /// `--kube-api-burst`: requests that the client sends without waiting; 0 means client-go's
+    /// default of 10.
     pub kube_api_burst: i32,
-    /// How long a health pass takes to write the status of a node or of a pod; as many nodes as
-    /// there are [workers](KubernetesRelease::node_health_workers) are looked at beside one
-    /// another. Zero throttles no request either. No flag.
+    /// Time that a health pass takes to write the status of a node or of a pod; as many nodes as
+    /// there are [workers](KubernetesRelease::node_health_workers) are looked at in parallel. Zero
+    /// also disables the limit of requests. Not a flag.
     pub write_time: Duration,
     /// `--controllers`: `*` for all, `NAME` to switch one on, `-NAME` to switch it off.
     pub controllers: Vec<String>,
 }
 
-/// A flag: how its value reads and what it does.
+/// A flag: its name, its release, and functions that print and parse its value.
 struct Flag {
     name: &'static str,
     only_with_taint_manager_flag: bool,
@@ -76,10 +77,10 @@ impl NodeLifecycleConfig {
         }
     }
 
-    /// Sets the flag `name`, written with or without its dashes, to what `value` says.
+    /// Sets the flag `name`, with or without leading dashes, to `value`.
     ///
     /// # Errors
-    /// Names the flag and what would be valid.
+    /// Names the flag and its valid values.
     pub fn set_flag(
         &mut self,
         release: KubernetesRelease,
@@ -101,7 +102,7 @@ impl NodeLifecycleConfig {
         })
     }
 
-    /// The flags of a release with their values, as text.
+    /// Flags of a release with their values as text.
     pub fn flags(
         &self,
         release: KubernetesRelease,
@@ -110,9 +111,9 @@ impl NodeLifecycleConfig {
         flags.map(|flag| (flag.name, (flag.get)(self)))
     }
 
-    /// How long the controller's client takes for all requests about so many nodes that are lost
-    /// with so many pods, once its burst is spent: a status, an Event and two taints for each node,
-    /// and a status and an Event for each pod.
+    /// Time that the controller's client needs for all requests about this number of lost nodes and
+    /// pods, after its burst: a status, an Event and two taints for each node, and a status and an
+    /// Event for each pod.
     #[must_use]
     pub fn client_time(&self, nodes: usize, pods: usize) -> Duration {
         let (qps, burst) = (f64::from(self.kube_api_qps), self.kube_api_burst);
@@ -132,8 +133,8 @@ impl NodeLifecycleConfig {
         self.is_controller_enabled(&["node-lifecycle-controller", "nodelifecycle"])
     }
 
-    /// Whether `--controllers` switches on the controller that has one of these names. The first
-    /// entry about it decides, then `*`. Mirrors `genericcontrollermanager.IsControllerEnabled`.
+    /// Whether `--controllers` enables the controller with one of these names. The first entry
+    /// about it decides, then `*`. Mirrors `genericcontrollermanager.IsControllerEnabled`.
     #[must_use]
     pub fn is_controller_enabled(&self, names: &[&str]) -> bool {
         for entry in &self.controllers {

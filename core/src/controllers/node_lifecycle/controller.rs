@@ -1,4 +1,4 @@
-//! The controller: what it knows, what goes in, what comes out, and when it wants to be called.
+//! The controller: its state, inputs, outputs, and deadlines.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
@@ -26,22 +26,22 @@ use crate::queue::work_queue::WorkQueue;
 use crate::release::KubernetesRelease;
 use crate::time::{Time, Timestamp};
 
-/// The pause between two tainting passes (or passes that delete pods). Mirrors
+/// Time between two tainting passes (or legacy eviction passes). Mirrors
 /// `scheduler.NodeEvictionPeriod`.
 pub const NODE_EVICTION_PERIOD: Duration = Duration::from_millis(100);
 
-/// Watches over nodes. See the [module](super) for how to drive it.
+/// Monitors nodes. See the [module](super) for how to drive it.
 #[derive(Clone, Debug)]
 pub struct NodeLifecycleController {
     pub(super) release: KubernetesRelease,
     pub(super) config: NodeLifecycleConfig,
-    /// The wall-clock time at zero.
+    /// Wall-clock time at zero.
     pub(super) start: Time,
     pub(super) records: BTreeMap<NodeName, NodeState>,
     pub(super) zones: BTreeMap<ZoneKey, Zone>,
     pub(super) wakeups: WakeupIndex,
-    /// A pass that is due for no node in particular: a turn failed, and what waits in that zone is
-    /// to be put in order again.
+    /// Pass that is due independently of any node: a turn failed, and the queue of that zone has to
+    /// be put in order again.
     pub(super) order_due: Option<Timestamp>,
     pub(super) node_items: WorkQueue<NodeName>,
     pub(super) pod_items: PodItems,
@@ -53,17 +53,17 @@ pub struct NodeLifecycleController {
     pub(super) actions: VecDeque<NodeLifecycleAction>,
     pub(super) next_id: u64,
     pub(super) pass: Option<Pass>,
-    /// Orders of some nodes in a pass among themselves; others come by name.
+    /// Preferred orders of some nodes in a pass; other nodes are ordered by name.
     pub(super) orders: Vec<Vec<NodeName>>,
-    /// The first health pass that has not begun.
+    /// First health pass that has not started.
     pub(super) next_pass: Timestamp,
-    /// When the last health pass began.
+    /// Start of the last health pass.
     pub(super) last_pass: Timestamp,
-    /// When tainting passes began, every 100 ms from then.
+    /// Start of the tainting passes, which run every 100 ms from then.
     started: Timestamp,
-    /// When the last tainting pass was run.
+    /// Time of the last tainting pass.
     pub(super) last_tick: Option<Timestamp>,
-    /// When a node was queued or a rate changed: tainting passes before do not matter.
+    /// Last time a node was queued or a rate changed: earlier tainting passes have no effect.
     pub(super) queues_changed: Timestamp,
     pub(super) now: Timestamp,
 }
@@ -85,8 +85,8 @@ macro_rules! rules {
 }
 
 impl NodeLifecycleController {
-    /// A controller that starts at `now` and knows nothing yet: tell it of all leases, nodes and
-    /// pods. `start` is the wall-clock time at zero.
+    /// A controller that starts at `now` without any knowledge: report all leases, nodes and pods
+    /// to it. `start` is the wall-clock time at zero.
     #[must_use]
     pub fn new(
         release: KubernetesRelease,
@@ -122,13 +122,13 @@ impl NodeLifecycleController {
         }
     }
 
-    /// Health passes look at the nodes of each list in its order; others come by name. Upstream the
-    /// order of `nodeLister.List` is that of a map.
+    /// Sets orders for health passes: nodes of a list are visited in its order, others by name.
+    /// Upstream the order of `nodeLister.List` is that of a map.
     pub fn prefer(&mut self, orders: Vec<Vec<NodeName>>) {
         self.orders = orders;
     }
 
-    /// A node was added (`old` is `None`), changed, or deleted (`new` is `None`).
+    /// Reports that a node was added (`old` is `None`), changed, or deleted (`new` is `None`).
     pub fn handle_node_update(
         &mut self,
         now: Timestamp,
@@ -153,7 +153,7 @@ impl NodeLifecycleController {
                     record.status_changed_at = Some(now);
                 }
                 record.listed = Some(listed);
-                // Every update queues the node upstream; most would find nothing to do.
+                // Upstream queues the node on every update; most updates would have no effect.
                 if no_schedule::has_changes(node) && !self.flows.defer(&name) {
                     self.node_items.push(name.clone());
                 }
@@ -167,14 +167,14 @@ impl NodeLifecycleController {
         self.update_due(&name);
     }
 
-    /// The lease of the node of that name was created, renewed, or deleted (`None`).
+    /// Reports that the lease of a node was created, renewed, or deleted (`None`).
     pub fn handle_lease_update(&mut self, now: Timestamp, node: &NodeName, lease: Option<&Lease>) {
         let renewal = lease.map(|lease| super::Renewal { renew_time: lease.spec.renew_time });
         self.handle_renewal(now, node, renewal);
     }
 
-    /// The same as [`handle_lease_update`](Self::handle_lease_update), for a caller that has only
-    /// what matters of a lease.
+    /// As [`handle_lease_update`](Self::handle_lease_update), for a caller that has only the
+    /// renewal time.
     pub fn handle_renewal(
         &mut self,
         now: Timestamp,
@@ -194,12 +194,12 @@ impl NodeLifecycleController {
         self.wakeups.replace(before, due);
     }
 
-    /// The kubelet of the node of that name sends by the clock until further notice; `None`
-    /// ends that. Then the lease is as last renewed, and the caller tells of the node as last
+    /// Reports that the kubelet of a node sends periodic heartbeats until further notice; `None`
+    /// ends that. The lease is then as last renewed, and the caller reports the node as last
     /// posted.
     ///
-    /// The passes see each renewal and each post, but nothing is a deadline that shows nothing
-    /// else.
+    /// The passes see each renewal and each post, but a heartbeat without another effect is no
+    /// deadline.
     pub fn handle_heartbeats(
         &mut self,
         now: Timestamp,
@@ -228,8 +228,8 @@ impl NodeLifecycleController {
         self.wakeups.replace(before, due);
     }
 
-    /// A pod was added (`old` is `None`), changed, or deleted (`new` is `None`); `key` is that of
-    /// both.
+    /// Reports that a pod was added (`old` is `None`), changed, or deleted (`new` is `None`). Both
+    /// versions have the key `key`.
     ///
     /// Only a new node of the pod counts. Mirrors `Controller.podUpdated`.
     pub fn handle_pod_update(
@@ -258,21 +258,20 @@ impl NodeLifecycleController {
         }
     }
 
-    /// The moment `now` is over for everything but what the caller does next: a health pass of
-    /// that moment, if there was one and it had nothing to do, does not see what is told from here
-    /// on.
+    /// Ends the moment `now`, except for what the caller does next: a health pass of that moment,
+    /// if there was one without work, does not see later reports.
     pub fn end_instant(&mut self, now: Timestamp) {
         if self.pass.is_none() && self.due_pass().is_none_or(|at| at > now) {
             self.next_pass = self.first_pass(now.saturating_add(Duration::from_nanos(1)));
         }
     }
 
-    /// What to do next, or `None`.
+    /// Next action, or `None`.
     pub fn poll_action(&mut self) -> Option<NodeLifecycleAction> {
         self.actions.pop_front()
     }
 
-    /// The result of the request of an action. An unknown `id` is ignored.
+    /// Reports the result of an action's request. An unknown `id` is ignored.
     pub fn handle_action_result(&mut self, now: Timestamp, id: RequestId, result: RequestResult) {
         self.now = now;
         self.answer = match self.awaiting.take() {
@@ -284,8 +283,8 @@ impl NodeLifecycleController {
         };
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) is to be called, and what for; `None` if
-    /// nothing is to be done until something changes, or until a result is known.
+    /// Time and reason of the next call of [`handle_timeout`](Self::handle_timeout); `None` if
+    /// nothing is due before a change or a pending result.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Timeout> {
         if self.has_queued_work() {
@@ -313,15 +312,15 @@ impl NodeLifecycleController {
         next
     }
 
-    /// Whether something is to be done at once.
+    /// Whether work is due immediately.
     #[must_use]
     pub fn has_queued_work(&self) -> bool {
         let pods = !self.pod_items.ready.is_empty() && self.flows.has_pod_worker();
         self.has_queued_node_work() || self.awaiting.is_none() && pods
     }
 
-    /// Whether something other than a pod that was bound is to be done at once, for a caller that
-    /// lets another controller look at the pod first.
+    /// Whether work other than a newly bound pod is due immediately, for a caller that lets another
+    /// controller look at the pod first.
     #[must_use]
     pub fn has_queued_node_work(&self) -> bool {
         self.answer.is_some()
@@ -331,8 +330,8 @@ impl NodeLifecycleController {
                     || !self.node_items.is_empty() && self.flows.has_node_worker())
     }
 
-    /// The next moment at which something is due; unlike [`poll_timeout`](Self::poll_timeout) this
-    /// leaves out what is to be done at once.
+    /// Next moment at which work is due; unlike [`poll_timeout`](Self::poll_timeout) it ignores
+    /// work that is due immediately.
     #[must_use]
     pub fn next_timer(&self) -> Option<Timestamp> {
         if self.awaiting.is_some() {
@@ -344,8 +343,8 @@ impl NodeLifecycleController {
         asleep.into_iter().chain(self.due_pass()).chain(tick).chain(retry).min()
     }
 
-    /// Does one piece of what is due: what a result allows to go on; then a node and a pod that
-    /// have changed; then a health pass; then a tainting pass.
+    /// Does one piece of due work: the continuation of a request; otherwise a changed node or pod;
+    /// otherwise a health pass; otherwise a tainting pass.
     pub fn handle_timeout(&mut self, now: Timestamp, lister: &impl Lister) {
         self.now = now;
         if let Some((resume, result)) = self.answer.take() {
@@ -384,7 +383,7 @@ impl NodeLifecycleController {
             self.flows.current = Some(FlowKind::Pass);
             self.begin_pass();
         } else if self.next_tick().is_some_and(|(at, _)| at <= now) {
-            // At one moment the health pass comes first.
+            // The health pass of a moment comes first.
             self.end_instant(now);
             self.last_tick = Some(now);
             self.flows.current = Some(FlowKind::Tainting);
@@ -461,17 +460,17 @@ impl NodeLifecycleController {
         self.start.saturating_add(at.since_zero())
     }
 
-    /// The time now as objects carry it, in whole seconds.
+    /// Current time as objects store it, in whole seconds.
     pub(super) fn stamp(&self) -> Time {
         self.wall_clock(self.now).truncated_to_seconds()
     }
 
-    /// The first health pass that has not begun, from `from` on.
+    /// First health pass at or after `from` that has not started.
     pub(super) fn first_pass(&self, from: Timestamp) -> Timestamp {
         self.rules().first_pass(from)
     }
 
-    /// The next health pass that may do more than note signs of life.
+    /// Next health pass that may do more than record heartbeats.
     fn due_pass(&self) -> Option<Timestamp> {
         if self.pass.is_some() {
             return None;
@@ -480,7 +479,7 @@ impl NodeLifecycleController {
         node.into_iter().chain(self.order_due).min().map(|at| at.max(self.next_pass))
     }
 
-    /// The next tainting pass in which a zone has a token for a waiting node, and that zone.
+    /// Next tainting pass in which a zone has a token for a waiting node, and that zone.
     pub(super) fn next_tick(&self) -> Option<(Timestamp, &ZoneKey)> {
         if self.flows.is_tainting() {
             return None;
@@ -497,12 +496,12 @@ impl NodeLifecycleController {
         ticks.min_by_key(|(at, _)| *at)
     }
 
-    /// The first tainting pass from `from` on.
+    /// First tainting pass at or after `from`.
     pub(super) fn tick_from(&self, from: Timestamp) -> Timestamp {
         round_up(self.started, NODE_EVICTION_PERIOD, from)
     }
 
-    /// Works out again when a node is next due.
+    /// Recomputes when a node is next due.
     pub(super) fn update_due(&mut self, name: &NodeName) {
         let (rules, records) = self.split();
         if let Some(record) = records.get_mut(name.as_str()) {
@@ -512,12 +511,12 @@ impl NodeLifecycleController {
         }
     }
 
-    /// What decides about deadlines.
+    /// Inputs for deadlines.
     pub(super) fn rules(&self) -> Rules<'_> {
         rules!(self)
     }
 
-    /// What decides about deadlines, and the nodes to decide about.
+    /// Inputs for deadlines, and the nodes to compute them for.
     pub(super) fn split(&mut self) -> (Rules<'_>, &mut BTreeMap<NodeName, NodeState>) {
         (rules!(self), &mut self.records)
     }
@@ -561,7 +560,7 @@ impl Controller for NodeLifecycleController {
         self.handle_action_result(context.now, id, answer);
     }
 
-    /// Its passes come after all timers of their moment.
+    /// Its passes come after all timers of the same moment.
     fn next_timer(&self) -> Option<TimerId> {
         self.next_timer().map(|at| (at, u64::MAX))
     }

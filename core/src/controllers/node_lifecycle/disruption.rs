@@ -1,4 +1,4 @@
-//! What many lost nodes change. Mirrors `Controller.handleDisruption`.
+//! Reaction to many lost nodes. Mirrors `Controller.handleDisruption`.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -52,9 +52,9 @@ impl NodeLifecycleController {
         }
     }
 
-    /// A zone of which no node is counted is forgotten if it has no node. If it has, Kubernetes
-    /// forgets it or not, and its queue with it, by the order of a map; here it is as a healthy
-    /// one, and does not matter to the others.
+    /// Handles zones without counted nodes. A zone without nodes is forgotten. A zone whose nodes
+    /// are all excluded is forgotten by Kubernetes or not, along with its queue, depending on the
+    /// order of a map; here it is treated as healthy and does not affect the others.
     fn forget_zones(&mut self, states: &[(ZoneKey, ZoneCounts, ZoneState)]) {
         let Some(pass) = &self.pass else { return };
         let counted = |key: &ZoneKey| states.binary_search_by(|(known, ..)| known.cmp(key)).is_ok();
@@ -77,7 +77,7 @@ impl NodeLifecycleController {
         }
     }
 
-    /// No node is ready, so the fault is likely here: everything stops, and taints come off.
+    /// Stops all queues and removes taints: with no node ready, the fault is probably here.
     fn enter_master_disruption(&mut self) {
         self.report(NodeLifecycleReport::MasterDisruptionEntered);
         let nodes = self.pass.as_ref().map(|pass| pass.nodes.clone()).unwrap_or_default();
@@ -106,7 +106,7 @@ impl NodeLifecycleController {
         }
     }
 
-    /// Some node is ready again: every node gets a new grace period.
+    /// Gives every node a new grace period, since some node is ready again.
     fn leave_master_disruption(&mut self) {
         self.report(NodeLifecycleReport::MasterDisruptionLeft);
         let now = self.wall_clock(self.now);

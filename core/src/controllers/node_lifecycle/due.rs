@@ -1,4 +1,4 @@
-//! When a health pass next has something to do.
+//! Deadlines: the next health pass with work to do.
 
 use alloc::collections::BTreeMap;
 use core::time::Duration;
@@ -12,7 +12,7 @@ use crate::protocol::zone::ZoneKey;
 use crate::release::{KubernetesRelease, Requeue};
 use crate::time::{Time, Timestamp};
 
-/// How many nodes are due at each moment ([`NodeState::due`]).
+/// Number of nodes that are due at each moment ([`NodeState::due`]).
 #[derive(Clone, Debug, Default)]
 pub(super) struct WakeupIndex(BTreeMap<Timestamp, usize>);
 
@@ -21,7 +21,7 @@ impl WakeupIndex {
         self.0.first_key_value().map(|(at, _)| *at)
     }
 
-    /// A node is due at another moment.
+    /// Moves the deadline of a node.
     pub(super) fn replace(&mut self, before: Option<Timestamp>, after: Option<Timestamp>) {
         if before == after {
             return;
@@ -40,14 +40,14 @@ impl WakeupIndex {
     }
 }
 
-/// What decides when a node is due.
+/// Inputs for the deadlines of nodes.
 #[derive(Clone, Copy)]
 pub(super) struct Rules<'a> {
     pub(super) release: KubernetesRelease,
     pub(super) config: &'a NodeLifecycleConfig,
     pub(super) start: Time,
     pub(super) zones: &'a BTreeMap<ZoneKey, Zone>,
-    /// Whether a health pass is under way.
+    /// Whether a health pass is running.
     pub(super) passing: bool,
     pub(super) next_pass: Timestamp,
     pub(super) last_pass: Timestamp,
@@ -55,12 +55,12 @@ pub(super) struct Rules<'a> {
 }
 
 impl Rules<'_> {
-    /// The first health pass that has not begun, from `from` on.
+    /// First health pass at or after `from` that has not started.
     pub(super) fn first_pass(&self, from: Timestamp) -> Timestamp {
         round_up(self.next_pass, self.config.node_monitor_period, from)
     }
 
-    /// The first health pass that has not begun and is later than `deadline`.
+    /// First health pass later than `deadline` that has not started.
     pub(super) fn first_pass_after(&self, deadline: Time) -> Timestamp {
         if deadline < self.start {
             return self.first_pass(self.now);
@@ -69,22 +69,22 @@ impl Rules<'_> {
         self.first_pass(self.now.max(Timestamp::ZERO.saturating_add(after)))
     }
 
-    /// All passes before this moment are over, whether they were run or not.
+    /// Time before which all passes are over, whether or not they were run.
     pub(super) fn passes_over(&self) -> Timestamp {
         if self.passing { self.now } else { self.now.max(self.next_pass) }
     }
 
-    /// Something about a node changes now: notes what earlier passes saw, before it does.
+    /// Prepares a change of a node: applies the observations of earlier passes first.
     pub(super) fn see_change(&self, record: &mut NodeState) {
         record.settle(self.start, self.config.node_monitor_period, self.passes_over());
         record.pending = Some(self.first_pass(self.now));
     }
 
-    /// The next health pass that may do more with a node than note a sign of life; `None` if none
-    /// will unless something changes.
+    /// Next health pass that may do more with a node than record a heartbeat; `None` if there is
+    /// none without a change.
     pub(super) fn due_of(&self, name: &NodeName, record: &NodeState) -> Option<Timestamp> {
         if self.passing {
-            // What changes while a pass is under way is looked at when it ends.
+            // Nodes that change during a pass are looked at when it ends.
             return Some(self.now);
         }
         let soon = self.first_pass(self.now);
@@ -101,10 +101,11 @@ impl Rules<'_> {
         let overdue = |grace: Duration| {
             Some(self.first_pass_after(health.probe_timestamp.saturating_add(grace)))
         };
-        // A kubelet that sends by the clock is never overdue, unless the grace period is too short.
+        // A kubelet with periodic heartbeats is never overdue, unless the grace period is too
+        // short.
         let overdue = |grace: Duration| match &record.heartbeats {
             Some(heartbeats) if heartbeats.suffice(self.config.node_monitor_period, grace) => {
-                // One that is connected again has yet to send its first.
+                // A kubelet that has just reconnected has not sent its first heartbeat yet.
                 let first = heartbeats.lease.next.min(heartbeats.status.next);
                 overdue(grace).filter(|at| self.now < first && *at < first)
             }
@@ -137,7 +138,7 @@ impl Rules<'_> {
         }
     }
 
-    /// Whether the next health pass has nothing to do about the taints of a node that is not ready.
+    /// Whether the next health pass has no work with the taints of a node that is not ready.
     fn is_marked_for_tainting(
         &self,
         name: &NodeName,
@@ -155,7 +156,8 @@ impl Rules<'_> {
             Requeue::KeepsPlace => true,
             Requeue::Duplicates => listed.has_no_execute(wanted),
             Requeue::MovesBack if listed.has_no_execute(wanted) => self.keeps_place(name, zone),
-            // A pass moves all that wait to the end; if the last one did, their order stays.
+            // A pass moves all waiting nodes to the end; if the previous one did, their order
+            // stays.
             Requeue::MovesBack => {
                 let mut entries = zone.queue.queue().iter();
                 entries.find(|entry| entry.value == *name).is_some_and(|entry| {
@@ -165,8 +167,8 @@ impl Rules<'_> {
         }
     }
 
-    /// Whether no pass changes the place of a node that is not moved back itself: it does not
-    /// wait, or those that are moved back have been since.
+    /// Whether no pass changes the position of a node that is not moved back itself: it does not
+    /// wait, or nodes that are moved back have been moved since.
     fn keeps_place(&self, name: &NodeName, zone: &Zone) -> bool {
         let mut entries = zone.queue.queue().iter();
         self.release.requeue() != Requeue::MovesBack
@@ -176,8 +178,7 @@ impl Rules<'_> {
                 .is_none_or(|entry| entry.added_at < self.last_pass)
     }
 
-    /// When a health pass next has something to do about the pods of a node that is not ready, in
-    /// the legacy path.
+    /// Next health pass with work on the pods of a node that is not ready, in the legacy path.
     fn eviction_due(
         &self,
         name: &NodeName,
@@ -189,7 +190,7 @@ impl Rules<'_> {
         let since = health.lost_since(status)?;
         let soon = self.first_pass(self.now);
         if record.heartbeats.is_some() && *status == ConditionStatus::Unknown {
-            // Every heartbeat puts it off.
+            // Every heartbeat postpones it.
             return Some(soon);
         }
         let over = self.first_pass_after(since.saturating_add(self.config.pod_eviction_timeout));

@@ -1,7 +1,7 @@
-//! What the controller does beside other things: workers, and the client that they share.
+//! Concurrent work of the controller: workers, and the client that they share.
 //!
-//! Upstream these are goroutines. Here each is a [`Flow`] of steps that sleeps while a request
-//! takes its time or waits for a token.
+//! Upstream these are goroutines. Here each is a [`Flow`] of steps that sleeps during a request or
+//! while it waits for a token.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -16,30 +16,28 @@ use crate::protocol::RequestId;
 use crate::queue::flowcontrol::TokenBucketRateLimiter;
 use crate::time::Timestamp;
 
-/// How many nodes are given their `NoSchedule` taints beside one another. Mirrors
-/// `scheduler.UpdateWorkerSize`.
+/// Nodes whose `NoSchedule` taints are updated in parallel. Mirrors `scheduler.UpdateWorkerSize`.
 const NODE_WORKERS: usize = 8;
-/// How many pods that were bound are looked at beside one another. Mirrors `podUpdateWorkerSize`.
+/// Newly bound pods that are processed in parallel. Mirrors `podUpdateWorkerSize`.
 const POD_WORKERS: usize = 4;
-/// The rate and the burst of a client for which none is set. Mirrors `rest.DefaultQPS` and
-/// `rest.DefaultBurst`.
+/// Default rate and burst of a client. Mirrors `rest.DefaultQPS` and `rest.DefaultBurst`.
 pub(super) const DEFAULT_QPS: f32 = 5.0;
 const DEFAULT_BURST: i32 = 10;
 
-/// What a flow is part of.
+/// Kind of work that a flow belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FlowKind {
     /// A worker of the health pass.
     Pass,
-    /// A tainting pass, or in the legacy path one that deletes pods.
+    /// A tainting pass, or in the legacy path an eviction pass.
     Tainting,
-    /// A node that has changed.
+    /// A changed node.
     Node(NodeName),
-    /// A pod that was bound.
+    /// A newly bound pod.
     Pod,
 }
 
-/// Steps that sleep.
+/// A sleeping sequence of steps.
 #[derive(Clone, Debug)]
 struct Flow {
     kind: FlowKind,
@@ -49,16 +47,16 @@ struct Flow {
 /// The flows of a controller.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flows {
-    /// What the steps at hand are part of.
+    /// Kind of the current steps.
     pub(super) current: Option<FlowKind>,
     asleep: BTreeMap<(Timestamp, u64), Flow>,
     sequence: u64,
-    /// Nodes at hand that have changed again.
+    /// Nodes in progress that have changed again.
     changed: BTreeSet<NodeName>,
 }
 
 impl Flows {
-    /// When the next flow goes on.
+    /// Time at which the next flow continues.
     pub(super) fn next(&self) -> Option<Timestamp> {
         self.asleep.first_key_value().map(|((at, _), _)| *at)
     }
@@ -67,22 +65,22 @@ impl Flows {
         self.asleep.values().filter(|flow| is_meant(&flow.kind)).count()
     }
 
-    /// Whether another node can be looked at.
+    /// Whether a worker for another node is free.
     pub(super) fn has_node_worker(&self) -> bool {
         self.count(|kind| matches!(kind, FlowKind::Node(_))) < NODE_WORKERS
     }
 
-    /// Whether another pod can be looked at.
+    /// Whether a worker for another pod is free.
     pub(super) fn has_pod_worker(&self) -> bool {
         self.count(|kind| *kind == FlowKind::Pod) < POD_WORKERS
     }
 
-    /// Whether a tainting pass is under way.
+    /// Whether a tainting pass is in progress.
     pub(super) fn is_tainting(&self) -> bool {
         !self.asleep.is_empty() && self.count(|kind| *kind == FlowKind::Tainting) > 0
     }
 
-    /// Whether a node is at hand; then it is looked at again when that is over.
+    /// Whether a node is in progress; if so, it is looked at again afterwards.
     pub(super) fn defer(&mut self, name: &NodeName) -> bool {
         let is_at_hand = !self.asleep.is_empty()
             && self.count(|kind| matches!(kind, FlowKind::Node(node) if node == name)) > 0;
@@ -93,20 +91,20 @@ impl Flows {
     }
 }
 
-/// The client of the controller: all its requests wait for the tokens of one bucket, and those of
-/// its Events, too, which are sent one after the other beside the rest.
+/// Client of the controller: all its requests wait for tokens from one bucket, as do its Events,
+/// which are sent one after the other alongside the other requests.
 #[derive(Clone, Debug)]
 pub(crate) struct Client {
-    /// `None` throttles nothing.
+    /// `None` means no limit.
     bucket: Option<TokenBucketRateLimiter>,
-    /// Events that are not sent yet, and when the next one is.
+    /// Number of unsent Events, and the time of the next one.
     events: u64,
     event_at: Timestamp,
     write_time: Duration,
 }
 
 impl Client {
-    /// One with a full burst; none waits if writes take no time.
+    /// A client with a full burst; there is no limit if writes take no time.
     pub(crate) fn new(config: &NodeLifecycleConfig) -> Self {
         let or = |value: f32| if value == 0.0 { DEFAULT_QPS } else { value };
         let burst = if config.kube_api_burst == 0 { DEFAULT_BURST } else { config.kube_api_burst };
@@ -120,7 +118,7 @@ impl Client {
         }
     }
 
-    /// An Event is recorded: it is sent when those before it are.
+    /// Records an Event, which is sent after the earlier ones.
     pub(crate) fn record(&mut self, now: Timestamp) {
         if self.bucket.is_some() {
             self.send_events(now);
@@ -131,13 +129,13 @@ impl Client {
         }
     }
 
-    /// When a request that is made now is sent.
+    /// Time at which a request made now is sent.
     pub(crate) fn reserve(&mut self, now: Timestamp) -> Timestamp {
         self.send_events(now);
         self.bucket.as_mut().map_or(now, |bucket| bucket.reserve(now))
     }
 
-    /// Events ask for their tokens when it is their turn.
+    /// Takes tokens for the Events whose turn has come.
     fn send_events(&mut self, now: Timestamp) {
         let Some(bucket) = &mut self.bucket else { return };
         while self.events > 0 && self.event_at <= now {
@@ -153,17 +151,17 @@ const fn cost(action: &NodeLifecycleAction) -> u8 {
         action,
         NodeLifecycleAction::PatchNodeTaints { .. } | NodeLifecycleAction::PatchNodeLabels { .. }
     );
-    // GET and PATCH.
+    // A `GET` and a `PATCH`.
     if reads_first { 2 } else { 1 }
 }
 
 impl NodeLifecycleController {
-    /// Its client, which to 1.28 is the taint manager's, too.
+    /// Client of the controller, shared with the taint manager up to 1.28.
     pub(crate) const fn client_mut(&mut self) -> &mut Client {
         &mut self.client
     }
 
-    /// Sends a request when the client lets it; `resume` goes on when its result is known.
+    /// Sends a request when the client allows it; `resume` continues with its result.
     pub(super) fn request(
         &mut self,
         resume: Resume,
@@ -196,7 +194,7 @@ impl NodeLifecycleController {
         self.actions.push_back(*action);
     }
 
-    /// What is at hand goes on later; other work goes on meanwhile.
+    /// Suspends the current steps for a pause; other work continues meanwhile.
     pub(super) fn sleep(&mut self, pause: Duration) {
         let steps = core::mem::take(&mut self.steps);
         let Some(kind) = self.flows.current.take() else { return };
@@ -205,7 +203,7 @@ impl NodeLifecycleController {
         self.flows.asleep.insert(key, Flow { kind, steps });
     }
 
-    /// The next flow whose pause is over goes on; whether there is one.
+    /// Continues the next flow whose pause is over; returns whether there is one.
     pub(super) fn wake_flow(&mut self) -> bool {
         if self.flows.next().is_none_or(|at| at > self.now) {
             return false;
@@ -216,7 +214,7 @@ impl NodeLifecycleController {
         true
     }
 
-    /// All steps at hand are done.
+    /// Ends the current flow, whose steps are all done.
     pub(super) fn end_flow(&mut self) {
         match self.flows.current.take() {
             Some(FlowKind::Tainting) => self.last_tick = Some(self.now),

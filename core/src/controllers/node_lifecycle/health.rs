@@ -1,4 +1,4 @@
-//! When the last heartbeat of a node was seen.
+//! Health of nodes, as health passes observe it.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -9,12 +9,12 @@ use crate::api::node_condition_type::{DISK_PRESSURE, MEMORY_PRESSURE, PID_PRESSU
 use crate::api::{ConditionStatus, Node, NodeCondition};
 use crate::time::Time;
 
-/// What matters of a Ready condition.
+/// Relevant part of a Ready condition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(rename = "ReadyView"))]
 #[serde(rename_all = "camelCase")]
 pub struct Ready {
-    /// Whether the node is ready.
+    /// Status of the condition.
     pub status: ConditionStatus,
     /// `lastHeartbeatTime`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -25,7 +25,7 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// That of a node, if it has one.
+    /// Ready condition of a node; `None` if it has none.
     #[must_use]
     pub fn of(node: &Node) -> Option<Self> {
         node.condition(READY).map(|ready| Self {
@@ -36,7 +36,7 @@ impl Ready {
     }
 }
 
-/// What matters of a lease.
+/// Relevant part of a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
@@ -46,26 +46,26 @@ pub struct Renewal {
     pub renew_time: Option<Time>,
 }
 
-/// What the controller remembers about a node, also after it is deleted. Mirrors
+/// State that the controller keeps about a node, even after its deletion. Mirrors
 /// `nodelifecycle.nodeHealthData`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct NodeHealth {
-    /// When a health pass saw a sign of life.
+    /// Time at which a health pass last saw a heartbeat.
     pub probe_timestamp: Time,
-    /// When a health pass saw the Ready condition change.
+    /// Time at which a health pass last saw the Ready condition change.
     pub ready_transition_timestamp: Time,
-    /// The Ready condition in the status that was saved.
+    /// Ready condition of the saved status.
     #[cfg_attr(feature = "typescript-all", tsify(type = "ReadyView"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ready: Option<Ready>,
-    /// The lease that was saved.
+    /// The saved lease.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lease: Option<Renewal>,
 }
 
-/// What a health pass sees of a node.
+/// A node as a health pass sees it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HealthSample<'a> {
     pub(super) ready: Option<&'a Ready>,
@@ -75,9 +75,9 @@ pub(super) struct HealthSample<'a> {
 }
 
 impl NodeHealth {
-    /// What is remembered after a pass at `now` has looked, before it judges. Mirrors the first
-    /// part of `Controller.tryUpdateNodeHealth`, quirks included: any other heartbeat counts, even
-    /// an older one, and drops the saved lease, so that the pass after it takes the lease for a
+    /// Health after a pass at `now` has observed the node, before it decides. Mirrors the first
+    /// part of `Controller.tryUpdateNodeHealth`, quirks included: any different heartbeat counts,
+    /// even an older one, and drops the saved lease, so that the next pass treats the lease as a
     /// new one.
     pub(super) fn observe(known: Option<&Self>, sight: HealthSample<'_>, now: Time) -> Self {
         let saved = known.and_then(|known| known.ready.as_ref());
@@ -88,7 +88,7 @@ impl NodeHealth {
                 ready: None,
                 lease: None,
             },
-            // The status that is saved has no Ready condition any more.
+            // The saved status has lost its Ready condition.
             (Some(known), None, _) => Self { ready: None, ..known.clone() },
             (Some(known), Some(ready), Some(saved)) if saved.heartbeat == ready.heartbeat => {
                 known.clone()
@@ -108,7 +108,7 @@ impl NodeHealth {
                 lease: None,
             },
         };
-        // The one that was saved before this pass, not what is left of it now.
+        // The lease saved before this pass, even if the code above has dropped it.
         let saved_lease = known.and_then(|known| known.lease);
         if let Some(lease) = sight.lease
             && saved_lease.is_none_or(|saved| is_before(saved, lease))
@@ -119,7 +119,7 @@ impl NodeHealth {
         health
     }
 
-    /// Since when the pods of a node of that condition are lost, in the legacy path.
+    /// Time from which the pods of a node with this status count as lost, in the legacy path.
     pub(super) fn lost_since(&self, status: &ConditionStatus) -> Option<Time> {
         match status {
             ConditionStatus::False => Some(self.ready_transition_timestamp),
@@ -128,13 +128,13 @@ impl NodeHealth {
         }
     }
 
-    /// Whether a node that may send no heartbeat for `grace` counts as lost at `now`.
+    /// Whether a node with the grace period `grace` counts as lost at `now`.
     pub(super) fn is_overdue(&self, grace: Duration, now: Time) -> bool {
         now > self.probe_timestamp.saturating_add(grace)
     }
 }
 
-/// Mirrors `metav1.MicroTime.Before`: nothing is before or after an absent time.
+/// Mirrors `metav1.MicroTime.Before`: no time is before or after an absent one.
 fn is_before(saved: Renewal, seen: Renewal) -> bool {
     match (saved.renew_time, seen.renew_time) {
         (Some(saved), Some(seen)) => saved < seen,
@@ -142,7 +142,7 @@ fn is_before(saved: Renewal, seen: Renewal) -> bool {
     }
 }
 
-/// The conditions of a node that is taken for lost. Mirrors the second part of
+/// Conditions of a node that is considered lost. Mirrors the second part of
 /// `Controller.tryUpdateNodeHealth`.
 pub(super) fn conditions_of_unreachable_node(
     node: &Node,

@@ -1,5 +1,5 @@
-//! The legacy path, without taints: pods of a lost node are deleted after
-//! `--pod-eviction-timeout` (to 1.26).
+//! The legacy path without taints: pods of a lost node are deleted after `--pod-eviction-timeout`
+//! (up to 1.26).
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -29,8 +29,8 @@ impl NodeLifecycleController {
         Some(Step::DeletePods(Box::new(work)))
     }
 
-    /// Queues a node whose time is over; if its turn has been already, gives the pods to delete at
-    /// once. Mirrors the rest of `processNoTaintBaseEviction`, and `evictPods`.
+    /// Queues a node whose timeout is over; if its turn has already been, returns the pods to
+    /// delete immediately. Mirrors the rest of `processNoTaintBaseEviction`, and `evictPods`.
     pub(super) fn evict_if_timed_out(
         &mut self,
         name: &NodeName,
@@ -85,8 +85,8 @@ impl NodeLifecycleController {
         }
     }
 
-    /// A node's dequeued: its pods are deleted, even if the node is gone. Mirrors the function that
-    /// `Controller.doEvictionPass` hands to the queue.
+    /// Deletes the pods of a dequeued node, even if the node is gone. Mirrors the function that
+    /// `Controller.doEvictionPass` passes to the queue.
     pub(super) fn evict(
         &mut self,
         zone: ZoneKey,
@@ -100,7 +100,7 @@ impl NodeLifecycleController {
         self.steps.push_front(Step::DeletePods(Box::new(work)));
     }
 
-    /// The next pod: first its reason is written. Mirrors `nodeutil.DeletePods`.
+    /// Handles the next pod, writing its reason first. Mirrors `nodeutil.DeletePods`.
     pub(super) fn delete_pods(&mut self, mut work: Box<DeletePods>, lister: &impl Lister) {
         if !work.announced && !work.pods.is_empty() {
             let node = &work.node;
@@ -137,7 +137,7 @@ impl NodeLifecycleController {
         result: RequestResult,
         lister: &impl Lister,
     ) {
-        // Any error but a conflict is ignored.
+        // All errors except conflicts are ignored.
         if result == RequestResult::Error(ApiErrorKind::Conflict) {
             work.conflict = true;
         } else if self.delete_pod(&mut work, pod, lister) {
@@ -146,7 +146,7 @@ impl NodeLifecycleController {
         self.steps.push_front(Step::DeletePods(work));
     }
 
-    /// Sends the delete of a pod, unless it is to stay or is going already.
+    /// Requests the deletion of a pod, unless it stays or is terminating; returns whether it did.
     fn delete_pod(
         &mut self,
         work: &mut Box<DeletePods>,

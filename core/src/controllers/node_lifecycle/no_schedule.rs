@@ -1,4 +1,4 @@
-//! `NoSchedule` taints by condition, and labels that follow others.
+//! `NoSchedule` taints that follow conditions, and labels that follow other labels.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -11,8 +11,7 @@ use crate::api::{ConditionStatus, Node, Taint, TaintEffect, well_known};
 use crate::order::Ordered;
 use crate::policy::taints::taint_set_diff;
 
-/// Which taint a condition of that type and status brings. Mirrors
-/// `nodeConditionToTaintKeyStatusMap`.
+/// Taint for each condition type and status. Mirrors `nodeConditionToTaintKeyStatusMap`.
 const TAINTS_BY_CONDITION: [(&str, ConditionStatus, &str); 6] = [
     (READY, ConditionStatus::False, well_known::NOT_READY),
     (READY, ConditionStatus::Unknown, well_known::UNREACHABLE),
@@ -22,7 +21,7 @@ const TAINTS_BY_CONDITION: [(&str, ConditionStatus, &str); 6] = [
     (NETWORK_UNAVAILABLE, ConditionStatus::True, well_known::NETWORK_UNAVAILABLE),
 ];
 
-/// Labels that follow others: the first is the one to follow. Mirrors `labelReconcileInfo`.
+/// Pairs of labels: the second follows the first. Mirrors `labelReconcileInfo`.
 const LABELS: [(&str, &str); 2] = [
     ("kubernetes.io/os", "beta.kubernetes.io/os"),
     ("kubernetes.io/arch", "beta.kubernetes.io/arch"),
@@ -34,7 +33,7 @@ fn is_own(taint: &Taint) -> bool {
             || TAINTS_BY_CONDITION.iter().any(|(_, _, key)| taint.key == *key))
 }
 
-/// The taints that the conditions of a node and `spec.unschedulable` ask for.
+/// Taints required by the conditions of a node and by `spec.unschedulable`.
 fn wanted(node: &Node) -> impl Iterator<Item = Taint> {
     let by_condition = node.status.conditions.iter().filter_map(|condition| {
         TAINTS_BY_CONDITION
@@ -46,14 +45,14 @@ fn wanted(node: &Node) -> impl Iterator<Item = Taint> {
     by_condition.chain(unschedulable).map(|key| Taint::new(key, "", TaintEffect::NoSchedule))
 }
 
-/// The taints to add and those to remove. Mirrors `Controller.doNoScheduleTaintingPass`.
+/// Taints to add, and taints to remove. Mirrors `Controller.doNoScheduleTaintingPass`.
 pub(super) fn taint_changes(node: &Node) -> (Vec<Taint>, Vec<Taint>) {
     let want: Vec<Taint> = wanted(node).collect();
     let have: Vec<Taint> = node.spec.taints.iter().filter(|t| is_own(t)).cloned().collect();
     taint_set_diff(&want, &have)
 }
 
-/// The labels to set. Mirrors `Controller.reconcileNodeLabels`.
+/// Labels to set. Mirrors `Controller.reconcileNodeLabels`.
 pub(super) fn label_changes(node: &Node) -> BTreeMap<String, String> {
     let labels = &node.metadata.labels;
     LABELS
@@ -65,7 +64,7 @@ pub(super) fn label_changes(node: &Node) -> BTreeMap<String, String> {
         .ordered_map()
 }
 
-/// Whether there is something to change.
+/// Whether taints or labels have to change.
 pub(super) fn has_changes(node: &Node) -> bool {
     let (add, remove) = taint_changes(node);
     !add.is_empty() || !remove.is_empty() || !label_changes(node).is_empty()

@@ -18,10 +18,9 @@ use crate::protocol::RequestResult;
 use crate::protocol::zone::{ZoneKey, ZoneState};
 use crate::queue::rate_limited_timed_queue::RateLimitedTimedQueue;
 
-/// How often the status of a node is tried to be written. Mirrors
-/// `scheduler.NodeHealthUpdateRetry`.
+/// Attempts to write the status of a node. Mirrors `scheduler.NodeHealthUpdateRetry`.
 const ATTEMPTS: u8 = 5;
-/// The pause after a failed attempt. Mirrors `retrySleepTime`.
+/// Pause after a failed attempt. Mirrors `retrySleepTime`.
 const PAUSE: Duration = Duration::from_millis(20);
 
 impl NodeLifecycleController {
@@ -31,7 +30,7 @@ impl NodeLifecycleController {
         let mut pass = Pass::default();
         let (mut added, mut new_zones, mut deleted) = (Vec::new(), Vec::new(), Vec::new());
         for (name, record) in &mut self.records {
-            // What is promised is worked out when it is asked for.
+            // Heartbeats known in advance are applied when they are needed.
             let calm = record.listed.as_ref().is_some_and(CachedNode::is_ready)
                 && record.due.is_none_or(|due| due > now);
             if !calm || record.heartbeats.is_none() {
@@ -52,7 +51,7 @@ impl NodeLifecycleController {
                 added.push((name.clone(), listed.node.clone(), listed.zone.clone()));
             }
             if calm {
-                // Nothing to do but to note a sign of life.
+                // Nothing to do except to record a heartbeat.
                 if let Some((zone, _)) = &record.counted {
                     pass.counts.entry(zone.clone()).or_default().ready += 1;
                 }
@@ -64,7 +63,7 @@ impl NodeLifecycleController {
             }
         }
         for order in &self.orders {
-            // The places that these nodes have by name are taken in the order that is given.
+            // The given order is applied to the positions that these nodes have by name.
             let place = |name: &NodeName| order.iter().position(|other| other == name);
             let mut nodes: Vec<(NodeName, Arc<Node>)> =
                 pass.nodes.iter().filter(|(name, _)| place(name).is_some()).cloned().collect();
@@ -88,7 +87,7 @@ impl NodeLifecycleController {
         self.steps.push_back(Step::StartWorkers);
     }
 
-    /// Mirrors `Controller.addPodEvictorForNewZone`: whatever was in the queue is forgotten.
+    /// Mirrors `Controller.addPodEvictorForNewZone`, which discards the contents of the queue.
     fn add_zone(&mut self, key: ZoneKey) {
         let zone = Zone {
             state: Some(ZoneState::Initial),
@@ -107,8 +106,8 @@ impl NodeLifecycleController {
         });
     }
 
-    /// A node that is new to the controller loses the `NoExecute` taints that this controller
-    /// gives, whatever its condition is.
+    /// Registers new nodes: their `NoExecute` taints from this controller are removed, whatever
+    /// their conditions.
     fn register(&mut self, added: Vec<(NodeName, Arc<Node>, ZoneKey)>) {
         for (name, node, zone) in added {
             let what = alloc::format!("event: Registered Node {name} in Controller");
@@ -123,7 +122,7 @@ impl NodeLifecycleController {
         }
     }
 
-    /// New nodes are registered: the workers begin.
+    /// Starts the workers after new nodes are registered.
     pub(super) fn start_workers(&mut self) {
         if let Some(pass) = &mut self.pass {
             pass.workers = 1;
@@ -131,7 +130,7 @@ impl NodeLifecycleController {
         }
     }
 
-    /// Whether a node of the pass waits and a worker has nothing to do.
+    /// Whether a node of the pass is waiting for an idle worker.
     pub(super) fn wants_pass_worker(&self) -> bool {
         !self.config.write_time.is_zero()
             && self.pass.as_ref().is_some_and(|pass| {
@@ -140,7 +139,7 @@ impl NodeLifecycleController {
             })
     }
 
-    /// Another worker begins while those before it wait.
+    /// Starts another worker while the previous ones wait.
     pub(super) fn begin_pass_worker(&mut self) {
         if let Some(pass) = &mut self.pass {
             pass.workers += 1;
@@ -198,7 +197,7 @@ impl NodeLifecycleController {
         let is_unknown =
             ready.as_ref().is_some_and(|ready| ready.status == ConditionStatus::Unknown);
         check.observed = Some(ready.unwrap_or_else(unknown));
-        // An unknown Ready condition does not change, so nothing is written.
+        // An Unknown Ready condition stays as it is, so that nothing is written.
         if !health.is_overdue(grace, now) || is_unknown {
             self.steps.push_front(Step::Decide(check));
             return;
@@ -244,7 +243,7 @@ impl NodeLifecycleController {
             }
             return;
         }
-        // The node is read again; if it is gone there is nothing more to try.
+        // The node is read again; if it is gone, the attempts end.
         match &record.listed {
             Some(listed) if check.attempt < ATTEMPTS => {
                 check.attempt += 1;
@@ -311,7 +310,7 @@ impl NodeLifecycleController {
         }
     }
 
-    /// The pods of a node that this pass has found unreachable become not ready.
+    /// Marks the pods of a node that this pass has found unreachable as not ready.
     pub(super) fn follow(&mut self, check: Check) {
         let is_true = |ready: &Option<Ready>| {
             ready.as_ref().is_some_and(|ready| ready.status == ConditionStatus::True)
@@ -345,7 +344,7 @@ impl NodeLifecycleController {
         for (name, _) in &pass.nodes {
             self.look_again(name, lister);
         }
-        // Those that changed while the pass was under way, or were deleted before it began.
+        // Nodes that changed during the pass, or were deleted before it started.
         let names =
             self.records.iter().filter(|(_, record)| record.due.is_some_and(|due| due <= self.now));
         let names: Vec<NodeName> = names.map(|(name, _)| name.clone()).collect();
@@ -358,7 +357,7 @@ impl NodeLifecycleController {
         let (start, period) = (self.start, self.config.node_monitor_period);
         let after = self.last_pass.saturating_add(Duration::from_nanos(1));
         if let Some(record) = self.records.get_mut(name.as_str()) {
-            // Heartbeats that this pass and those before it saw, before the passes move.
+            // Apply the heartbeats that this pass and earlier ones saw, before the passes move.
             record.settle(start, period, after);
             record.pending = Some(self.next_pass);
             record.has_pods = lister.pods_on_node(name.as_str()).next().is_some();

@@ -1,4 +1,4 @@
-//! Pods of a node that is not ready become not ready too, also those bound to it later.
+//! Readiness of pods on a node that is not ready, including pods bound to it later.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -12,7 +12,7 @@ use crate::protocol::RequestResult;
 use crate::time::Timestamp;
 
 impl NodeLifecycleController {
-    /// The next pod. Mirrors `nodeutil.MarkPodsNotReady`.
+    /// Marks the next pod. Mirrors `nodeutil.MarkPodsNotReady`.
     pub(super) fn mark_pods_not_ready(&mut self, mut work: MarkPods, lister: &impl Lister) {
         while let Some(key) = work.pods.pop_front() {
             let pod = lister.pod(&key).filter(|pod| pod.spec.node_name == work.node.as_str());
@@ -45,14 +45,15 @@ impl NodeLifecycleController {
         }
     }
 
-    /// The pods of a node are marked, or need not be; those that failed are tried by the next pass.
+    /// Records that the pods of a node are marked, or need not be; after failures the next pass
+    /// tries again.
     pub(super) fn pods_marked(&mut self, node: &NodeName, failed: bool) {
         if let Some(record) = self.records.get_mut(node.as_str()) {
             record.retry_pods = failed;
         }
     }
 
-    /// A pod was bound to a node. Mirrors `Controller.processPod`.
+    /// Handles a pod that was bound to a node. Mirrors `Controller.processPod`.
     pub(super) fn begin_pod_item(&mut self, key: PodKey, lister: &impl Lister) {
         let Some(pod) = lister.pod(&key) else { return };
         let name: NodeName = pod.spec.node_name.as_str().into();
@@ -79,7 +80,7 @@ impl NodeLifecycleController {
         self.mark_pod_of_item(name, &status, key);
     }
 
-    /// What follows for a pod item when the legacy path is done with it.
+    /// Marks the pod of an item after the legacy path is done with it.
     pub(super) fn mark_pod_of_item(
         &mut self,
         node: NodeName,
@@ -93,7 +94,7 @@ impl NodeLifecycleController {
         }
     }
 
-    /// When a pod item that failed is tried again.
+    /// Time of the next try for a failed pod item.
     #[must_use]
     pub fn next_pod_retry(&self) -> Option<Timestamp> {
         self.pod_items.next_retry().map(|(at, _)| at)

@@ -1,4 +1,4 @@
-//! What the controller keeps about a node and about a zone.
+//! State that the controller keeps about nodes and zones.
 
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -16,62 +16,62 @@ use crate::queue::rate_limited_timed_queue::RateLimitedTimedQueue;
 use crate::release::KubernetesRelease;
 use crate::time::{Time, Timestamp};
 
-/// The label of nodes that do not count for the state of their zone. Mirrors
+/// Label of nodes that do not count for the state of their zone. Mirrors
 /// `labelNodeDisruptionExclusion`.
 pub(super) const EXCLUDE_DISRUPTION_LABEL: &str = "node.kubernetes.io/exclude-disruption";
 
-/// Where a node is in the legacy path. Mirrors `scheduler.evictionStatus`.
+/// Progress of a node in the legacy path. Mirrors `scheduler.evictionStatus`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum EvictionStatus {
-    /// Its pods stay.
+    /// The pods of the node stay.
     Unmarked,
-    /// It waits for its turn.
+    /// The node waits for its turn.
     ToBeEvicted,
-    /// Its pods were deleted; new ones are deleted at once.
+    /// The pods of the node were deleted; new ones are deleted immediately.
     Evicted,
 }
 
-/// A node by name: of the cache, of `knownNodeSet`, of `nodeHealthMap`, `nodesToRetry` and
-/// `nodeEvictionMap`. It stays when the node is deleted, since its health does.
+/// State of a node: its entries in the cache, `knownNodeSet`, `nodeHealthMap`, `nodesToRetry` and
+/// `nodeEvictionMap`. It outlives the node, as the node's health does.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NodeState {
-    /// The node, as the cache has it.
+    /// The node in the cache.
     pub(super) listed: Option<CachedNode>,
-    /// When the status of its Ready condition last changed; the object says it in whole seconds.
+    /// Exact time of the last change of its Ready status; the object has it in whole seconds.
     pub(super) status_changed_at: Option<Timestamp>,
-    /// The UID of the node that a health pass has registered.
+    /// UID of the node that a health pass has registered.
     pub(super) registered: Option<String>,
     pub(super) health: Option<NodeHealth>,
-    /// As told; `heartbeats` count more.
+    /// The reported lease; `heartbeats` take precedence.
     pub(super) lease: Option<Renewal>,
-    /// Signs of life that are promised: heartbeats in `listed` are then out of date.
+    /// Heartbeats known in advance; those in `listed` are then out of date.
     pub(super) heartbeats: Option<HeartbeatSchedule>,
-    /// Pods of the node could not be marked as not ready.
+    /// Whether some pods of the node could not be marked as not ready.
     pub(super) retry_pods: bool,
     /// `None` if the node is not in the cache.
     pub(super) eviction: Option<EvictionStatus>,
-    /// What the last health pass counted: the zone, and whether the node was ready.
+    /// Entry in the counts of the last health pass: the zone, and whether the node was ready.
     pub(super) counted: Option<(ZoneKey, bool)>,
-    /// The first pass that sees what has changed since the last.
+    /// First pass that sees the changes since the last one.
     pub(super) pending: Option<Timestamp>,
-    /// The next pass that may do more than note a sign of life.
+    /// Next pass that may do more than record a heartbeat.
     pub(super) due: Option<Timestamp>,
-    /// How it came to be tainted.
+    /// History of its taint.
     pub(super) taint_history: NodeTaintHistory,
-    /// The end of a disruption of the whole cluster, from which a grace period runs.
+    /// End of a disruption of the whole cluster, if it restarted the grace period.
     pub(super) grace_restarted: Option<Time>,
-    /// Whether pods may be bound to the node; exact when a health pass ends.
+    /// Whether pods may be bound to the node; exact at the end of a health pass.
     pub(super) has_pods: bool,
 }
 
-/// What matters of a node in the cache.
+/// Relevant parts of a node in the cache.
 #[derive(Clone, Debug)]
 pub(super) struct CachedNode {
     pub(super) node: Arc<Node>,
     pub(super) zone: ZoneKey,
-    /// Whether it does not count for the state of its zone.
+    /// Whether it is excluded from the state of its zone.
     pub(super) excluded: bool,
     pub(super) ready: Option<Ready>,
     pub(super) created: Time,
@@ -92,7 +92,7 @@ impl CachedNode {
         let excluded = node.metadata.labels.contains_key(EXCLUDE_DISRUPTION_LABEL)
             || release.excludes_masters_by_name() && is_legacy_master(&node.metadata.name);
         let ready = Ready::of(&node);
-        // The API server sets it always; a node that was given without is as old as the start.
+        // The API server always sets it; a node without it counts as created at the start.
         let created = node.metadata.creation_timestamp.unwrap_or(start.truncated_to_seconds());
         Self { node, zone, excluded, ready, created }
     }
@@ -112,7 +112,7 @@ impl CachedNode {
 }
 
 impl NodeState {
-    /// The Ready condition and the lease as a pass at `at` sees them; `ready` is that of the
+    /// Ready condition and lease as a pass at `at` sees them; `ready` is the condition of the
     /// object.
     pub(super) fn signs(
         &self,
@@ -128,15 +128,15 @@ impl NodeState {
         (ready, renewed.map(|renewed| Renewal { renew_time: Some(renewed) }).or(self.lease))
     }
 
-    /// Notes what the passes before `before` saw that were not run.
+    /// Applies the skipped passes before `before`.
     pub(super) fn settle(&mut self, start: Time, period: Duration, before: Timestamp) {
         if self.pending.is_some_and(|at| at < before) {
             (self.health, self.pending) = self.seen(start, period, before);
         }
     }
 
-    /// Its health once passes have seen what there is to see, or with promised heartbeats what
-    /// there is now.
+    /// Health after all pending observations; with heartbeats known in advance, after the next two
+    /// passes only.
     pub(super) fn settled_health(&self, start: Time, period: Duration) -> Option<NodeHealth> {
         let before = match (self.heartbeats, self.pending) {
             (Some(_), Some(at)) => at.saturating_add(period).saturating_add(period),
@@ -145,7 +145,7 @@ impl NodeState {
         self.seen(start, period, before).0
     }
 
-    /// Its health after the passes before `before`, and the next one that may change it.
+    /// Health after the passes before `before`, and the next pass that may change it.
     fn seen(
         &self,
         start: Time,
@@ -159,7 +159,7 @@ impl NodeState {
             let sight = HealthSample { ready: ready.as_ref(), created: listed.created, lease };
             let now = start.saturating_add(at.since_zero());
             let seen = NodeHealth::observe(health.as_ref(), sight, now);
-            // Another pass sees the same, unless this one has dropped the lease: see `observe`.
+            // The next pass sees the same, unless this one has dropped the lease: see `observe`.
             let again = lease.is_some() && seen.lease.is_none();
             health = Some(seen);
             again
@@ -191,12 +191,12 @@ impl NodeState {
     }
 }
 
-/// Which of the passes from `first` to before `before` make a difference to what is known in the
-/// end, if heartbeats come all the time; and the pass after them.
+/// The passes from `first` until before `before` that affect the final health under regular
+/// heartbeats, and the pass after them.
 ///
-/// A pass overwrites what the one before it noted. So the last that sees a heartbeat of a kind
-/// matters, and the one after it, which may miss a lease that was dropped. The first two see what
-/// was told when the promise was given.
+/// A pass overwrites the observations of the previous one. So only the last pass that sees a
+/// heartbeat of each kind matters, and the one after it, which may miss a dropped lease. The first
+/// two see the state reported before the heartbeat schedule.
 fn passes_that_matter(
     heartbeats: &HeartbeatSchedule,
     first: Timestamp,
@@ -224,12 +224,12 @@ pub(super) fn has_no_execute(node: &Node, key: &str) -> bool {
     node.spec.taints.iter().any(|taint| taint.is_no_execute() && taint.key == key)
 }
 
-/// The `NoExecute` taint with that key.
+/// The `NoExecute` taint with this key.
 pub(super) fn no_execute(key: &str) -> Taint {
     Taint::new(key, "", TaintEffect::NoExecute)
 }
 
-/// The taint key that a node that is not ready gets, and the one that it then must not have.
+/// Keys of the taint that a node that is not ready gets, and of the one that it must not have then.
 pub(super) fn taint_keys(status: &ConditionStatus) -> Option<(&'static str, &'static str)> {
     match status {
         ConditionStatus::False => Some((well_known::NOT_READY, well_known::UNREACHABLE)),
@@ -245,20 +245,20 @@ fn is_legacy_master(name: &str) -> bool {
         || name.len() >= 10 && before_suffix.is_some_and(|start| start.ends_with(b"master-"))
 }
 
-/// A zone with a queue. Mirrors an entry of `zoneNoExecuteTainter` or `zonePodEvictor`, and that of
+/// A zone with its queue. Mirrors an entry of `zoneNoExecuteTainter` or `zonePodEvictor`, and of
 /// `zoneStates` if there is one.
 #[derive(Clone, Debug)]
 pub(super) struct Zone {
-    /// `None` if no node is in it any more; its queue remains.
+    /// `None` if it has no nodes any more; its queue remains.
     pub(super) state: Option<ZoneState>,
     pub(super) queue: RateLimitedTimedQueue<NodeName>,
-    /// Of the nodes that the last health pass counted.
+    /// Counts of the last health pass.
     pub(super) counts: ZoneCounts,
-    /// Nodes tainted, or in the legacy path drained. Mirrors the metric `evictions_number`.
+    /// Nodes tainted, or in the legacy path evicted. Mirrors the metric `evictions_number`.
     pub(super) evictions: u64,
 }
 
-/// How many nodes of a zone are ready.
+/// Numbers of nodes in a zone, by readiness.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ZoneCounts {
     pub(super) ready: usize,
@@ -276,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn masters_are_known_by_their_names() {
+    fn masters_are_recognised_by_name() {
         for (name, master) in [
             ("master", true),
             ("foo-master", true),

@@ -1,4 +1,4 @@
-//! How a node came to be tainted: the moments that decided when.
+//! History of a node's taint: the moments that determined its time.
 
 use core::time::Duration;
 
@@ -11,59 +11,59 @@ use crate::api::{ConditionStatus, NodeName};
 use crate::protocol::zone::{ZoneKey, as_flag};
 use crate::time::{Time, Timestamp};
 
-/// How a node came to be tainted (or without the taint manager, drained), as far as it has come.
+/// History of a node's taint (or without the taint manager, of its eviction), up to now.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeTaintHistory {
-    /// Which heartbeats were missed, if any were.
+    /// Missed heartbeats, if there were any.
     pub missed_heartbeats: Option<MissedHeartbeats>,
-    /// Since when its kubelet reports that it is not ready, if it does.
+    /// Time from which the kubelet has reported the node as not ready, if it does.
     pub reported_at: Option<Time>,
-    /// Without the taint manager: since when `--pod-eviction-timeout` runs, and how long it is.
+    /// Without the taint manager: start and length of `--pod-eviction-timeout`.
     pub timeout: Option<(Time, Duration)>,
-    /// The health pass that queued it.
+    /// Health pass that queued the node.
     pub queued_at: Option<Timestamp>,
-    /// When the queue of its zone was at it.
+    /// Dequeuing of the node.
     pub dequeued: Option<Dequeued>,
-    /// The health pass that exchanged one taint for the other, which costs no token.
+    /// Health pass that replaced one taint with the other, which needs no token.
     pub swapped_at: Option<Timestamp>,
 }
 
-/// How long a node sent no heartbeat before its conditions became Unknown.
+/// Time without heartbeats before a node's conditions became Unknown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MissedHeartbeats {
-    /// Its last heartbeat; its creation if there was none.
+    /// Time of the last heartbeat; of the creation if there was none.
     pub last_heartbeat_at: Time,
-    /// From when the grace period ran: the health pass that saw that heartbeat.
+    /// Start of the grace period: the health pass that saw that heartbeat.
     pub counted_from: Time,
-    /// The end of a disruption of the whole cluster, if the grace period began anew with it.
+    /// Whether the grace period restarted at the end of a disruption of the whole cluster.
     pub restarted: bool,
-    /// The flag that says how long the node may send no heartbeat.
+    /// Flag that sets the grace period.
     pub grace_flag: &'static str,
-    /// How long.
+    /// Length of the grace period.
     pub grace: Duration,
-    /// The health pass that turned its conditions Unknown.
+    /// Health pass that set the conditions to Unknown.
     pub unknown_at: Timestamp,
 }
 
 impl MissedHeartbeats {
-    /// Whether the node was never ready, so that the grace period begins with its creation.
+    /// Whether the node was never ready, so that the grace period starts with its creation.
     #[must_use]
     pub fn began_with_nothing(&self) -> bool {
         self.grace_flag == "node-startup-grace-period"
     }
 }
 
-/// How a node left the queue of its zone.
+/// Departure of a node from the queue of its zone.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Dequeued {
-    /// When the zone had a token for it.
+    /// Time at which the zone had a token for it.
     pub token_at: Timestamp,
-    /// The tainting pass that found the token.
+    /// Tainting pass that took the token.
     pub at: Timestamp,
-    /// Where the rate of the zone came from.
+    /// Source of the zone's rate.
     pub rate_source: RateSource,
     /// Nodes per second.
     #[serde(serialize_with = "as_flag")]
@@ -71,13 +71,13 @@ pub struct Dequeued {
 }
 
 impl NodeLifecycleController {
-    /// How a node came to be tainted, as far as it has come; `None` for a node that nobody knows.
+    /// History of a node's taint, up to now; `None` for an unknown node.
     #[must_use]
     pub fn taint_history(&self, node: &str) -> Option<&NodeTaintHistory> {
         self.records.get(node).map(|record| &record.taint_history)
     }
 
-    /// How all nodes that there are came to be tainted, by name, each with its zone.
+    /// Histories of all existing nodes, by name, each with the node's zone.
     pub(crate) fn taint_histories(
         &self,
     ) -> impl Iterator<Item = (&NodeName, &ZoneKey, &NodeTaintHistory)> {
@@ -86,14 +86,14 @@ impl NodeLifecycleController {
         })
     }
 
-    /// A node is ready.
+    /// Clears the history of a node that is ready.
     pub(super) fn forget_taint_history(&mut self, name: &NodeName) {
         if let Some(record) = self.records.get_mut(name.as_str()) {
             record.taint_history = NodeTaintHistory::default();
         }
     }
 
-    /// A health pass found that a node misses heartbeats, as its health before tells.
+    /// Records missed heartbeats found by a health pass, from the node's health before it.
     pub(super) fn record_missed_heartbeats(
         &mut self,
         name: &NodeName,
@@ -127,7 +127,7 @@ impl NodeLifecycleController {
         };
     }
 
-    /// A health pass queued a node that is not ready.
+    /// Records that a health pass queued a node that is not ready.
     pub(super) fn record_queued(
         &mut self,
         name: &NodeName,

@@ -1,4 +1,4 @@
-//! Taints that make pods leave: who gets them, and when.
+//! `NoExecute` taints: which nodes get them, and when.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -19,8 +19,8 @@ use crate::release::Requeue;
 use crate::time::Timestamp;
 
 impl NodeLifecycleController {
-    /// What becomes of a node, by its condition before this pass or, since 1.34, after it. Mirrors
-    /// `Controller.processTaintBaseEviction`.
+    /// Decides about the taints of a node by its condition before this pass or, since 1.34, after
+    /// it. Mirrors `Controller.processTaintBaseEviction`.
     pub(super) fn process_taint_base_eviction(&mut self, check: &Check) -> Option<Step> {
         let status = self.status_of(check)?;
         if *status == ConditionStatus::True {
@@ -41,7 +41,7 @@ impl NodeLifecycleController {
         None
     }
 
-    /// The status that decides what becomes of a node.
+    /// Status that decides about the taints of a node.
     fn status_of<'a>(&self, check: &'a Check) -> Option<&'a ConditionStatus> {
         let by_written = self.release.taints_by_written_condition();
         let ready = if by_written { &check.current } else { &check.observed };
@@ -72,7 +72,7 @@ impl NodeLifecycleController {
         }
     }
 
-    /// Removes the taints of a node that is ready; then it leaves the queue. Mirrors
+    /// Removes the taints of a ready node and then takes it out of the queue. Mirrors
     /// `Controller.markNodeAsReachable`.
     pub(super) fn mark_node_as_reachable(
         name: &NodeName,
@@ -85,7 +85,7 @@ impl NodeLifecycleController {
         TaintWork { node: name.clone(), patches, then }
     }
 
-    /// Adds taints, then removes others, if the node at hand carries any of them. Mirrors
+    /// Adds taints, then removes others if the given version of the node has any of them. Mirrors
     /// `nodeutil.SwapNodeControllerTaint`.
     fn swap(&self, name: &NodeName, node: &Node, add: Vec<Taint>, remove: Vec<Taint>) -> TaintWork {
         let mut patches = VecDeque::new();
@@ -133,7 +133,7 @@ impl NodeLifecycleController {
         }
     }
 
-    /// A node's turn is over: it leaves the queue, or waits for the next token.
+    /// Ends a node's turn: it leaves the queue, or waits for the next token.
     pub(super) fn end_turn(
         &mut self,
         key: &ZoneKey,
@@ -165,14 +165,14 @@ impl NodeLifecycleController {
         self.update_due(&node);
     }
 
-    /// The next node of a zone, if the zone has a token. Mirrors one turn of
+    /// Takes the next node of a zone, if the zone has a token. Mirrors one iteration of
     /// `Controller.doNoExecuteTaintingPass` or `doEvictionPass`.
     pub(super) fn try_zone(&mut self, key: ZoneKey, lister: &impl Lister) {
         let Some(zone) = self.zones.get_mut(&key) else { return };
         let limiter = *zone.queue.limiter();
         let Some(entry) = zone.queue.try_next(self.now) else { return };
         let turn = Dequeued {
-            // The limiter has not changed since the node was queued, but by grants to others.
+            // The limiter has not changed since the node was queued, except by tokens for others.
             token_at: limiter.next_accept(Timestamp::ZERO).unwrap_or(self.now).min(self.now),
             at: self.now,
             rate_source: RateSource::of(&limiter, zone.state),
@@ -208,8 +208,8 @@ impl NodeLifecycleController {
         self.steps.push_front(Step::Taints(TaintWork { then, ..work }));
     }
 
-    /// A node has changed. Mirrors `Controller.doNodeProcessingPassWorker`: the labels are looked
-    /// at even if the taints could not be changed.
+    /// Handles a changed node. Mirrors `Controller.doNodeProcessingPassWorker`: the labels are
+    /// reconciled even if the change of taints failed.
     pub(super) fn begin_node_item(&mut self, name: NodeName) {
         let record = self.records.get(name.as_str());
         let Some(listed) = record.and_then(|record| record.listed.as_ref()) else { return };

@@ -21,11 +21,11 @@ use crate::protocol::{RequestResult, TimeoutReason};
 use crate::release::KubernetesRelease;
 use crate::time::{Time, Timestamp};
 
-/// A cluster whose writes can be made to fail, and what was done.
+/// A cluster whose writes can be made to fail, with a log of actions.
 struct World {
     controller: NodeLifecycleController,
     cluster: Cluster,
-    /// The answers to the next requests of a kind; then all succeed.
+    /// Results of the next requests of a kind; later ones succeed.
     answers: BTreeMap<&'static str, Vec<RequestResult>>,
     log: Vec<String>,
     now: Timestamp,
@@ -105,7 +105,7 @@ impl World {
         self.controller.handle_renewal(self.now, &name.into(), Some(renewal));
     }
 
-    /// Lets time pass to `secs`, from deadline to deadline; gives what was logged.
+    /// Advances to `secs`, deadline by deadline, and returns the log since the last call.
     fn run_to(&mut self, secs: u64) -> Vec<String> {
         self.run_until(at(secs));
         core::mem::take(&mut self.log)
@@ -201,7 +201,7 @@ impl World {
     }
 }
 
-/// n1 sends no heartbeat from zero on, among two that do, as far as 45 s.
+/// A cluster at 44 s in which n1 has sent no heartbeat since zero, but n2 and n3 have.
 fn unreachable_node(minor: u8, flags: &[(&str, &str)]) -> World {
     let mut world = World::new(minor, flags);
     for name in ["n1", "n2", "n3"] {
@@ -233,7 +233,7 @@ fn a_status_that_cannot_be_written_is_tried_five_times_20_ms_apart() {
             "45.08s taints n1 +unreachable:NoSchedule",
         ]
     );
-    // The pause begins when the pass is over.
+    // The pause starts at the end of the pass.
     let zone = ["50.08s", "50.1s"];
     assert_eq!(world.controller.next_health_pass(world.now).to_string(), zone[0]);
     let expected = format!("{} taints n1 +unreachable:NoExecute", zone[1]);
@@ -259,7 +259,7 @@ fn other_work_goes_on_while_a_status_waits() {
     let mut world = unreachable_node(33, &[]);
     world.answers.insert("status", vec![FAILED]);
     world.now = at(45);
-    // The request, and what its result leads to.
+    // The request, and the continuation with its result.
     for _ in 0..2 {
         world.controller.handle_timeout(world.now, &world.cluster);
         world.act();
@@ -275,7 +275,7 @@ fn other_work_goes_on_while_a_status_waits() {
     assert_eq!(log[2], "45.02s status n1");
 }
 
-/// A cluster in which `n001` is lost a pass before all `others`, and what happens there.
+/// A cluster in which `n001` is lost one pass before all `others`, and its log.
 fn total_outage(minor: u8, write_time: u64, others: usize) -> (World, Vec<String>) {
     let mut world = World::with_write_time(minor, &[], Duration::from_millis(write_time));
     world.put(node("n001", "True", 0));
@@ -292,11 +292,11 @@ fn total_outage(minor: u8, write_time: u64, others: usize) -> (World, Vec<String
     (world, log)
 }
 
-/// The pass that finds the whole cluster unreachable takes taints from nodes as they were when it
-/// began.
+/// The pass that finds the whole cluster unreachable removes taints from nodes as they were at its
+/// start.
 #[test]
 fn a_node_tainted_in_the_pass_that_finds_a_total_outage_keeps_its_taint() {
-    // Eight nodes are written beside one another since 1.27, so that it takes more of them.
+    // Since 1.27 eight nodes are written in parallel, so that more nodes are needed.
     for (minor, write_time, others, last_write, tainted) in [
         (26, 0, 4, "50s", false),
         (26, 25, 3, "50.075s", false),
@@ -358,7 +358,7 @@ fn pods_that_cannot_be_marked_are_tried_by_the_next_pass() {
     assert_eq!(log[0], "50s podstatus default/p");
     assert_eq!(log[1], "50s event NodeNotReady");
     assert_eq!(world.controller.nodes_to_retry().len(), 0);
-    // A pod that is gone meanwhile is no failure, and has no event.
+    // A pod that is gone meanwhile counts as no failure, and has no event.
     let mut world = unreachable_node(33, &[]);
     world.answers.insert("podstatus", vec![RequestResult::NotFound]);
     let log = world.run_to(46);
@@ -374,7 +374,8 @@ fn the_legacy_path_tries_a_failed_eviction_with_the_next_token() {
     let mut world = unreachable_node(26, LEGACY);
     world.put_pod("q", "n1");
     world.run_to(49);
-    // The reason of `p` meets a conflict: `p` is left, `q` goes, and the turn counts as failed.
+    // Writing the reason of `p` meets a conflict: `p` stays, `q` goes, and the turn counts as
+    // failed.
     world.answers.insert("podstatus", vec![CONFLICT]);
     assert_eq!(
         world.run_to(51),
@@ -405,12 +406,13 @@ fn the_legacy_path_tries_a_failed_eviction_with_the_next_token() {
     );
     let health = world.controller.node_health(world.now, "n1").unwrap();
     assert_eq!(health.eviction, Some(EvictionStatus::Evicted));
-    // No pod is left, so no pass has anything to do.
+    // No pod is left, so that no pass has work to do.
     assert_eq!(world.controller.poll_timeout().map(|next| next.at), Some(at(75)));
     world.send_heartbeat("n2");
     world.send_heartbeat("n3");
     assert_eq!(world.controller.poll_timeout().map(|next| next.at), Some(at(120)));
-    // A new one is deleted at once, without a token, and then becomes not ready: it is gone.
+    // A new pod is deleted immediately, without a token, and no longer exists to be marked as not
+    // ready.
     world.put_pod("r", "n1");
     let log = world.run_to(72);
     assert_eq!(log.last().unwrap(), "1m11s delete default/r");
@@ -425,7 +427,7 @@ fn a_pod_bound_to_an_unreachable_node_becomes_not_ready_and_waits_for_a_node_tha
     world.put_pod("ready", "n2");
     world.put_pod("nowhere", "n9");
     assert_eq!(world.run_to(48), [""; 0]);
-    // A node that is gone but remembered: the pod is looked at again, ever more rarely.
+    // The node is gone but remembered: the pod is looked at again, at growing intervals.
     let old = world.cluster.remove_node("n1");
     world.controller.handle_node_update(world.now, old.as_ref(), None);
     world.run_to(50);
@@ -443,7 +445,7 @@ fn a_pod_bound_to_an_unreachable_node_becomes_not_ready_and_waits_for_a_node_tha
 }
 
 #[test]
-fn an_idle_hour_has_one_deadline_which_the_beats_move() {
+fn an_idle_hour_has_one_deadline_which_heartbeats_move() {
     let mut world = World::new(35, &[]);
     for number in 0..20 {
         world.put(node(&format!("n{number:02}"), "True", 0));
@@ -485,12 +487,12 @@ fn a_stopped_zone_is_idle_and_keeps_its_queue() {
     assert_eq!((zone.rate_source, zone.qps), (RateSource::SmallZoneStopped, 0.0));
     let queue: Vec<_> = zone.queue.iter().map(|q| (q.node.as_str(), q.expected_at)).collect();
     assert_eq!(queue, [("n1", None), ("n2", None), ("n3", None)]);
-    // Only missed heartbeats are due, not the passes that would move the queue about.
+    // Only missed heartbeats are due, not the passes that would reorder the queue.
     assert_eq!(world.controller.poll_timeout().unwrap().at, at(45));
 }
 
 #[test]
-fn the_queue_says_when_each_node_has_its_turn() {
+fn the_queue_shows_when_each_node_has_its_turn() {
     let mut world = World::new(35, &[]);
     for name in ["n1", "n2", "n3"] {
         world.put(node(name, "False", 0));
@@ -498,7 +500,7 @@ fn the_queue_says_when_each_node_has_its_turn() {
     for number in 0..5 {
         world.put(node(&format!("x{number}"), "True", 0));
     }
-    // The health pass, and no tainting pass yet.
+    // The health pass, without a tainting pass yet.
     while world.controller.zones(world.now).is_empty() || world.controller.has_queued_work() {
         world.controller.handle_timeout(world.now, &world.cluster);
         world.act();
@@ -584,7 +586,7 @@ fn zones_of_excluded_nodes_are_stable() {
 }
 
 #[test]
-fn results_that_nobody_waits_for_are_ignored() {
+fn unexpected_results_are_ignored() {
     let mut world = unreachable_node(33, &[]);
     world.controller.handle_action_result(at(44), RequestId(99), FAILED);
     assert!(!world.controller.has_queued_work());

@@ -1,4 +1,4 @@
-//! What can be looked at from outside.
+//! Views of the controller's state.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -19,55 +19,54 @@ use crate::queue::flowcontrol::RateLimiter;
 use crate::queue::rate_limited_timed_queue::EVICTION_RATE_LIMITER_BURST;
 use crate::time::{Time, Timestamp};
 
-/// A zone as the controller sees it, with the arithmetic behind.
+/// A zone as the controller sees it, with the underlying arithmetic.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct ZoneView {
-    /// The key of the zone, written as its name,
-    /// `region/zone`.
+    /// Key of the zone, serialised as its name, `region/zone`.
     pub key: ZoneKey,
     /// Whether the zone is cut off the API server. Only a simulation knows.
     pub network_cut: bool,
-    /// Its state; absent if no node is in it any more.
+    /// State of the zone; absent if it has no nodes any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<ZoneState>,
-    /// How many of its nodes were ready at the last health pass.
+    /// Nodes that were ready at the last health pass.
     pub ready: usize,
-    /// How many were not. Excluded nodes are in neither number.
+    /// Nodes that were not ready. Excluded nodes are in neither number.
     pub not_ready: usize,
     /// `--unhealthy-zone-threshold`, with which `not_ready / (ready + not_ready)` is compared.
     #[serde(serialize_with = "as_flag")]
     pub unhealthy_zone_threshold: f32,
-    /// The arithmetic that leads to the state: `not ready 3 of 5, 0.6 >= 0.55, and more than 2`.
+    /// Arithmetic of the state: `not ready 3 of 5, 0.6 >= 0.55, and more than 2`.
     pub arithmetic: String,
     /// Nodes per second; zero if the zone is stopped.
     #[serde(serialize_with = "as_flag")]
     pub qps: f32,
-    /// Where the rate comes from.
+    /// Source of the rate.
     pub rate_source: RateSource,
-    /// The same in words, with the flag that gives it.
+    /// Source of the rate in words, with its flag.
     pub rate_text: String,
     /// Tokens in the bucket, from 0 to `capacity`.
     pub tokens: f64,
-    /// How many tokens the bucket holds.
+    /// Maximum number of tokens in the bucket.
     pub capacity: i32,
-    /// The next tainting pass that finds a token; absent if none ever will.
+    /// Next tainting pass that finds a token; absent if there never is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_token: Option<Timestamp>,
-    /// What waits, the first one first.
+    /// Waiting nodes, the first one first.
     pub queue: Vec<QueuedNode>,
-    /// How many nodes were tainted (or drained) since the controller began.
+    /// Nodes tainted (or evicted) since the controller started.
     pub evictions: u64,
 }
 
-/// Why a zone has the rate it has.
+/// Source of a zone's rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum RateSource {
-    /// `--node-eviction-rate`: the zone is healthy or new, or no node of it is ready while other
-    /// zones live.
+    /// `--node-eviction-rate`: the zone is healthy or new, or none of its nodes is ready while
+    /// other zones have ready nodes.
     NodeEvictionRate,
     /// `--secondary-node-eviction-rate`: a large zone that is partially disrupted.
     SecondaryNodeEvictionRate,
@@ -87,7 +86,7 @@ impl RateSource {
         }
     }
 
-    /// The flag that gives the rate, or decides that there is none.
+    /// Flag that sets the rate, or stops the zone.
     #[must_use]
     pub const fn flag(self) -> Option<&'static str> {
         match self {
@@ -99,34 +98,34 @@ impl RateSource {
     }
 }
 
-/// A node that waits in the queue of its zone.
+/// A node waiting in the queue of its zone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct QueuedNode {
-    /// Which node.
+    /// The node.
     pub node: NodeName,
-    /// When it was added; a health pass with other work adds it anew (since 1.21).
+    /// Time at which it was added; a health pass with other work adds it again (since 1.21).
     pub added_at: Timestamp,
-    /// The earliest moment of its turn.
+    /// Earliest time of its turn.
     pub process_at: Timestamp,
-    /// When its turn is, if nothing changes; absent if never.
+    /// Time of its turn if nothing changes; absent if it never comes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_at: Option<Timestamp>,
-    /// How many nodes one health pass queued together, this one included. Upstream their order is
-    /// that of a Go map, and any other is as likely as this one.
+    /// Number of nodes that one health pass queued together, this one included. Upstream their
+    /// order is that of a Go map, and every order is equally likely.
     pub tied: usize,
-    /// When its turn is if it is the first of them; absent if never.
+    /// Time of its turn if it is the first of them; absent if it never comes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub earliest_at: Option<Timestamp>,
-    /// When its turn is if it is the last of them; absent if never.
+    /// Time of its turn if it is the last of them; absent if it never comes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latest_at: Option<Timestamp>,
 }
 
 impl QueuedNode {
-    /// That the order is one of several, and between which moments the turn lies; `None` if the
-    /// order is certain.
+    /// Note about the number of possible orders, with the earliest and the latest time of the turn;
+    /// `None` if the order is certain.
     #[must_use]
     pub fn order_text(&self) -> Option<String> {
         let (earliest, latest) = self.earliest_at.zip(self.latest_at)?;
@@ -140,30 +139,30 @@ impl QueuedNode {
     }
 }
 
-/// How a node is doing.
+/// Health of a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct NodeHealthView {
-    /// What the controller remembers.
+    /// State that the controller keeps.
     #[serde(flatten)]
     pub health: NodeHealth,
-    /// The flag that says how long the node may send no heartbeat.
+    /// Flag that sets the grace period.
     pub grace_flag: &'static str,
-    /// How long; serialised in milliseconds.
+    /// Length of the grace period; serialised in milliseconds.
     #[serde(rename = "graceMilliseconds", serialize_with = "crate::time::milliseconds")]
     #[cfg_attr(feature = "typescript-all", tsify(type = "number"))]
     pub grace: Duration,
-    /// The health pass that turns the node's Ready condition Unknown if no heartbeat comes; absent
-    /// if it is Unknown already, or its kubelet sends heartbeats.
+    /// Health pass that sets the node's Ready condition to Unknown if no heartbeat arrives; absent
+    /// if it already is Unknown, or its kubelet sends heartbeats.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turns_unknown_at: Option<Timestamp>,
-    /// Where it is in the legacy path.
+    /// Progress of the node in the legacy path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub eviction: Option<EvictionStatus>,
 }
 
-/// How the state of a zone comes from the numbers of its nodes. Mirrors `ComputeZoneState`.
+/// Arithmetic that derives a zone's state from its numbers of nodes. Mirrors `ComputeZoneState`.
 fn arithmetic(counts: ZoneCounts, threshold: f32) -> String {
     let (not_ready, total) = (counts.not_ready, counts.size());
     let numbers = format!("not ready {not_ready} of {total}");
@@ -173,7 +172,7 @@ fn arithmetic(counts: ZoneCounts, threshold: f32) -> String {
     if counts.ready == 0 {
         return format!("{numbers}: none is ready");
     }
-    // In thousandths, so that 0.545 does not look like 0.55.
+    // Thousandths, so that 0.545 does not look like 0.55.
     let thousandths = (not_ready * 2_000 + total) / (2 * total);
     let fraction = format!("0.{thousandths:03}");
     let fraction = if thousandths >= 1_000 { "1" } else { fraction.trim_end_matches('0') };
@@ -207,39 +206,39 @@ fn rate_text(source: RateSource, config: &NodeLifecycleConfig, size: usize) -> S
 }
 
 impl NodeLifecycleController {
-    /// The release it behaves as.
+    /// Release whose behaviour it has.
     #[must_use]
     pub const fn release(&self) -> crate::release::KubernetesRelease {
         self.release
     }
 
-    /// Its flags.
+    /// Flags of the controller.
     #[must_use]
     pub const fn config(&self) -> &NodeLifecycleConfig {
         &self.config
     }
 
-    /// The keys of all zones that ever had a node, in order.
+    /// Keys of all zones that ever had a node, in order.
     pub fn zone_keys(&self) -> impl Iterator<Item = &ZoneKey> {
         self.zones.keys()
     }
 
-    /// The state of a zone; `None` if no node is in it.
+    /// State of a zone; `None` if it has no nodes.
     #[must_use]
     pub fn zone_state(&self, key: &str) -> Option<ZoneState> {
         self.zones.get(key)?.state
     }
 
-    /// The rate of a zone in nodes per second, `None` inside if it is stopped; `None` for an
-    /// unknown zone.
+    /// Rate of a zone in nodes per second; the inner `None` means stopped, the outer one an unknown
+    /// zone.
     #[must_use]
     pub fn zone_limiter(&self, key: &str) -> Option<Option<f32>> {
         let limiter = self.zones.get(key)?.queue.limiter();
         Some((!limiter.is_never()).then(|| limiter.qps()))
     }
 
-    /// The zones that have a node, by key: of each its state, and why it has it, with its rate. It
-    /// costs much less than [`zones`](Self::zones), which looks ahead.
+    /// Zones with nodes, by key: their state, and its reason with the rate. Much cheaper than
+    /// [`zones`](Self::zones), which looks ahead.
     pub fn zone_states(&self) -> impl Iterator<Item = (&ZoneKey, ZoneState, String)> {
         self.zones.iter().filter_map(|(key, zone)| {
             let state = zone.state?;
@@ -250,7 +249,7 @@ impl NodeLifecycleController {
         })
     }
 
-    /// All zones that have a node or a queue that is not empty, by key.
+    /// All zones with nodes or a queue that is not empty, by key.
     #[must_use]
     pub fn zones(&self, now: Timestamp) -> Vec<ZoneView> {
         let zones = self.zones.iter();
@@ -283,7 +282,7 @@ impl NodeLifecycleController {
         }
     }
 
-    /// Plays the tainting passes to come on a copy of the queue.
+    /// Simulates the next tainting passes on a copy of the limiter.
     fn view_queue(&self, now: Timestamp, zone: &Zone) -> Vec<QueuedNode> {
         let mut entries: Vec<_> = zone.queue.queue().iter().collect();
         entries.order_by_key(|entry| (entry.process_at, entry.turn));
@@ -301,7 +300,7 @@ impl NodeLifecycleController {
                     break;
                 };
                 stopped = !limiter.try_accept(at);
-                // A token is taken, and lost, before the head is known to be due.
+                // A token is taken, and lost, before it is known whether the head is due.
                 expected_at = (!stopped && entry.process_at <= at).then_some(at);
                 from = at;
             }
@@ -316,7 +315,7 @@ impl NodeLifecycleController {
             }
         });
         let mut queue: Vec<QueuedNode> = queued.collect();
-        // Passes are a period apart: what was added within less was added by one of them.
+        // Passes are a period apart: entries added within less time were added by one pass.
         let period = self.config.node_monitor_period;
         for tied in queue.chunk_by_mut(|one, other| other.added_at - one.added_at < period) {
             let ends = [tied.first(), tied.last()].map(|node| node.and_then(|it| it.expected_at));
@@ -329,8 +328,8 @@ impl NodeLifecycleController {
         queue
     }
 
-    /// How a node is doing; also one that is gone, whose health is remembered. `None` if no health
-    /// pass has seen such a node.
+    /// Health of a node, even of a deleted one whose health is kept. `None` if no health pass has
+    /// seen the node.
     #[must_use]
     pub fn node_health(&self, now: Timestamp, node: &str) -> Option<NodeHealthView> {
         let record = self.records.get(node)?;
@@ -357,28 +356,27 @@ impl NodeLifecycleController {
         Some(NodeHealthView { health, grace_flag, grace, turns_unknown_at, eviction })
     }
 
-    /// The nodes that a health pass has registered, by name, with their UIDs. Mirrors
-    /// `knownNodeSet`.
+    /// Nodes that a health pass has registered, by name, with their UIDs. Mirrors `knownNodeSet`.
     pub fn known_nodes(&self) -> impl Iterator<Item = (&NodeName, &String)> {
         let records = self.records.iter();
         records.filter_map(|(name, record)| Some((name, record.registered.as_ref()?)))
     }
 
-    /// The nodes whose pods could not all be marked as not ready, which the next health pass tries
-    /// again. Mirrors `nodesToRetry`.
+    /// Nodes some of whose pods could not be marked as not ready; the next health pass tries again.
+    /// Mirrors `nodesToRetry`.
     #[must_use]
     pub fn nodes_to_retry(&self) -> BTreeSet<&NodeName> {
         let records = self.records.iter().filter(|(_, record)| record.retry_pods);
         records.map(|(name, _)| name).ordered_set()
     }
 
-    /// The next health pass, whether or not it has something to do.
+    /// Next health pass, whether or not it has work to do.
     #[must_use]
     pub fn next_health_pass(&self, now: Timestamp) -> Timestamp {
         self.first_pass(now)
     }
 
-    /// The wall-clock time at zero.
+    /// Wall-clock time at zero.
     #[must_use]
     pub const fn start(&self) -> Time {
         self.start

@@ -1,4 +1,4 @@
-//! Work in progress: what to do next, and what a result is for.
+//! Work in progress: the next steps, and the continuations of requests.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -16,33 +16,33 @@ use crate::queue::rate_limited_timed_queue::TimedValue;
 use crate::queue::work_queue::WorkQueue;
 use crate::time::Timestamp;
 
-/// A piece of work. Pieces wait in order; one may put others before the rest.
+/// A piece of work. Pieces wait in order; a piece may add others in front.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
-    /// The nodes that are new to the health pass are registered.
+    /// Start the workers of the health pass, once new nodes are registered.
     StartWorkers,
-    /// The next node of the health pass.
+    /// Look at the next node of the health pass.
     NextNode,
-    /// A node of the health pass: its health.
+    /// Check the health of a node in the health pass.
     Health(Box<Check>),
-    /// A node of the health pass: whether its pods are to go.
+    /// Decide whether the pods of a node in the health pass have to go.
     Decide(Box<Check>),
-    /// A node of the health pass: its pods are not ready.
+    /// Mark the pods of a node in the health pass as not ready.
     Follow(Box<Check>),
-    /// The states of the zones.
+    /// Update the states of the zones.
     Disruption,
-    /// No node is ready: stop the queues.
+    /// Stop the queues, since no node is ready.
     StopQueues,
-    /// The health pass is over.
+    /// End the health pass.
     EndPass,
-    /// A zone of the tainting (or legacy eviction) pass.
+    /// Try a zone of the tainting (or legacy eviction) pass.
     TryZone(ZoneKey),
-    /// Labels of a node.
+    /// Reconcile the labels of a node.
     Labels(NodeName),
     Taints(TaintWork),
     MarkPods(MarkPods),
     DeletePods(Box<DeletePods>),
-    /// A request that waits for tokens, of which it has yet to ask for so many.
+    /// Send a request that waits for tokens; `left` are still missing.
     Send {
         id: RequestId,
         resume: Box<Resume>,
@@ -51,7 +51,7 @@ pub(super) enum Step {
     },
 }
 
-/// What waits for the result of a request.
+/// Continuation after the result of a request.
 #[derive(Clone, Debug)]
 pub(super) enum Resume {
     Status(Box<Check>, NodeHealth),
@@ -62,19 +62,19 @@ pub(super) enum Resume {
     DeletedPod(Box<DeletePods>),
 }
 
-/// The health pass that is under way.
+/// The running health pass.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pass {
-    /// The nodes to look at, as they were when it began.
+    /// Nodes to look at, as they were at its start.
     pub(super) nodes: Vec<(NodeName, Arc<Node>)>,
-    /// How many of them have been looked at.
+    /// Number of them that have been looked at.
     pub(super) next: usize,
-    /// How many workers look at nodes; 0 until the new nodes are registered.
+    /// Number of workers that look at nodes; 0 until new nodes are registered.
     pub(super) workers: usize,
-    /// Whether every node is to be looked at again when it is over.
+    /// Whether all nodes are looked at again after its end.
     pub(super) resets_health: bool,
     pub(super) counts: BTreeMap<ZoneKey, ZoneCounts>,
-    /// The zones that have any node at all.
+    /// Zones with at least one node.
     pub(super) zones: BTreeSet<ZoneKey>,
 }
 
@@ -84,17 +84,17 @@ pub(super) struct Check {
     pub(super) name: NodeName,
     pub(super) node: Arc<Node>,
     pub(super) zone: ZoneKey,
-    /// Which attempt this is, from 1.
+    /// Number of this attempt, from 1.
     pub(super) attempt: u8,
-    /// The Ready condition before this pass, made up if there was none.
+    /// Ready condition before this pass; a generated one if there was none.
     pub(super) observed: Option<Ready>,
-    /// The Ready condition after.
+    /// Ready condition after this pass.
     pub(super) current: Option<Ready>,
-    /// The pods of the node, once it is known that they matter.
+    /// Pods of the node, once they are needed.
     pub(super) pods: VecDeque<PodKey>,
 }
 
-/// Changes of the taints of one node, in order; the first that fails ends them.
+/// Changes of the taints of one node, in order; the first failure ends them.
 #[derive(Clone, Debug)]
 pub(super) struct TaintWork {
     pub(super) node: NodeName,
@@ -102,71 +102,71 @@ pub(super) struct TaintWork {
     pub(super) then: AfterTaints,
 }
 
-/// What follows when the taints are changed.
+/// Continuation after a change of taints.
 #[derive(Clone, Debug)]
 pub(super) enum AfterTaints {
     Nothing,
-    /// The node leaves the queue of that zone.
+    /// Remove the node from the queue of this zone.
     Reachable(ZoneKey),
-    /// The node's turn in the queue of that zone is over.
+    /// End the node's turn in the queue of this zone.
     Tainted(ZoneKey, TimedValue<NodeName>),
 }
 
-/// Pods of a node become not ready, one after the other. Mirrors `MarkPodsNotReady`.
+/// Pods of a node to mark as not ready, one after the other. Mirrors `MarkPodsNotReady`.
 #[derive(Clone, Debug)]
 pub(super) struct MarkPods {
     pub(super) node: NodeName,
     pub(super) pods: VecDeque<PodKey>,
     pub(super) failed: bool,
-    /// The pod item this is for; a health pass otherwise.
+    /// Pod of the item that this belongs to; `None` for a health pass.
     pub(super) item: Option<PodKey>,
 }
 
-/// Pods of a node are deleted, one after the other. Mirrors `DeletePods`.
+/// Pods of a node to delete, one after the other. Mirrors `DeletePods`.
 #[derive(Clone, Debug)]
 pub(super) struct DeletePods {
     pub(super) node: NodeName,
     pub(super) pods: VecDeque<PodKey>,
-    /// Whether the event that all pods are deleted is out.
+    /// Whether the event about deleting all pods was recorded.
     pub(super) announced: bool,
-    /// Somebody else wrote a pod at the same time.
+    /// Whether a write to a pod met a conflict.
     pub(super) conflict: bool,
     pub(super) then: AfterDelete,
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum AfterDelete {
-    /// Of a health pass: a failure is only logged.
+    /// Nothing, after a health pass: a failure is only logged.
     Nothing,
-    /// The node's turn in the queue of that zone is over.
+    /// End the node's turn in the queue of this zone.
     Evicted(ZoneKey, TimedValue<NodeName>),
-    /// A pod item: then the pod becomes not ready.
+    /// Mark the pod of a pod item as not ready.
     Item(PodKey),
 }
 
-/// The message of a pod whose node is lost.
+/// Status message of a pod whose node is lost.
 pub(super) fn node_lost(node: &str, pod: &str) -> PodStatusPatch {
     let message = alloc::format!("Node {node} which was running pod {pod} is unresponsive");
     PodStatusPatch::NodeLost { message }
 }
 
-/// The first pause of a pod item that failed, and the longest.
+/// First and longest pause of a failed pod item.
 const BASE_DELAY: Duration = Duration::from_millis(5);
 const MAX_DELAY: Duration = Duration::from_secs(1_000);
 
-/// Pods that were bound to a node. Mirrors `podUpdateQueue`, without its overall limit of ten
-/// items a second after a hundred failures.
+/// Queue of pods that were bound to a node. Mirrors `podUpdateQueue`, without its overall limit of
+/// ten items a second after a hundred failures.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PodItems {
     pub(super) ready: WorkQueue<PodKey>,
     waiting: BTreeSet<(Timestamp, u64, PodKey)>,
-    /// As upstream, which never forgets, a pod's failures add up.
+    /// A pod's failures add up, since upstream never forgets them.
     failures: BTreeMap<PodKey, u32>,
     sequence: u64,
 }
 
 impl PodItems {
-    /// Puts an item back; it waits twice as long each time.
+    /// Puts an item back, after a pause that doubles each time.
     pub(super) fn add_rate_limited(&mut self, now: Timestamp, pod: PodKey) {
         let failures = self.failures.entry(pod.clone()).or_default();
         let delay = BASE_DELAY.saturating_mul(1_u32.checked_shl(*failures).unwrap_or(u32::MAX));
@@ -179,7 +179,7 @@ impl PodItems {
         self.waiting.first().map(|(at, _, pod)| (*at, pod))
     }
 
-    /// The items whose pause is over.
+    /// Moves items whose pause is over to the queue.
     pub(super) fn wake(&mut self, now: Timestamp) {
         while self.waiting.first().is_some_and(|(at, ..)| *at <= now) {
             if let Some((_, _, pod)) = self.waiting.pop_first() {
@@ -188,7 +188,7 @@ impl PodItems {
         }
     }
 
-    /// The pod is gone: so are its failures.
+    /// Forgets the failures of a gone pod.
     pub(super) fn forget(&mut self, pod: &PodKey) {
         self.failures.remove(pod);
     }

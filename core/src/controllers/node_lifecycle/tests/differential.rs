@@ -1,10 +1,10 @@
-//! Passes that are left out change nothing: a controller that runs every pass, and looks at every
-//! node in it, does and knows the same.
+//! Skipped passes have no effect: a controller that runs every pass over every node has the same
+//! actions and the same state.
 
 use super::*;
 
 impl NodeLifecycleController {
-    /// Makes the pass of this moment run, and look at every node.
+    /// Forces the pass of this moment to run over every node.
     fn force_pass(&mut self) {
         if self.first_pass(self.now) != self.now {
             return;
@@ -18,7 +18,7 @@ impl NodeLifecycleController {
     }
 }
 
-/// Numbers without a source of chance.
+/// Deterministic pseudo-random numbers.
 pub(super) struct Numbers(pub(super) u64);
 
 impl Numbers {
@@ -29,7 +29,8 @@ impl Numbers {
     }
 }
 
-/// What is known, but for when a waiting node was queued, which a left out pass does not renew.
+/// State of a controller, without the queuing times of waiting nodes, which a skipped pass does not
+/// renew.
 fn knowledge(world: &World, secs: u64) -> String {
     let mut text = String::new();
     for zone in world.controller.zones(at(secs)) {
@@ -78,7 +79,8 @@ fn change(world: &mut World, numbers: &mut Numbers, secs: u64) {
         }
         (10, _) => world.put_pod(&format!("p{secs}"), &name),
         (11, _) => {
-            // Not the status: nodes that only send heartbeats are noted when such a pass begins.
+            // No failures of status writes: nodes with heartbeats only are recorded when such a
+            // pass starts.
             let kind = ["taints", "podstatus", "delete"][numbers.below(3) as usize];
             world.answers.insert(kind, vec![FAILED; numbers.below(3) as usize]);
         }
@@ -121,7 +123,7 @@ fn passes_that_are_left_out_change_nothing() {
                     eager.controller.force_pass();
                 }
                 assert_eq!(log, eager.run_to(secs), "1.{minor} seed {seed} at {secs}");
-                // So that what is told from here on is for the next pass, in both.
+                // Later reports are for the next pass in both worlds.
                 lazy.controller.end_instant(at(secs));
                 eager.controller.end_instant(at(secs));
                 if secs % 7 != 0 {

@@ -1,19 +1,19 @@
-//! Heartbeats that are promised are seen as those that are told one by one.
+//! Heartbeats known in advance have the same effect as heartbeats reported one by one.
 
 use core::time::Duration;
 
 use super::*;
 
-/// A kubelet as both worlds see it.
+/// State of a kubelet in both worlds.
 struct Sender {
-    /// Since when it sends heartbeats, if it does.
+    /// Start of its heartbeats, if it sends any.
     since: Option<u64>,
-    /// When it posted its status last.
+    /// Time of its last status post.
     posted: u64,
 }
 
 const LEASE: u64 = 10;
-/// No multiple, so that posts and renewals come in different passes.
+/// No multiple of `LEASE`, so that posts and renewals fall into different passes.
 const REPORT: u64 = 93;
 
 fn with_heartbeat(world: &World, name: &str, secs: u64) -> Option<Node> {
@@ -24,7 +24,7 @@ fn with_heartbeat(world: &World, name: &str, secs: u64) -> Option<Node> {
     Some(node)
 }
 
-/// What is known of health.
+/// Health of nodes and state of zones.
 fn knowledge(world: &World, secs: u64) -> String {
     let mut text = String::new();
     for name in world.controller.records.keys() {
@@ -37,7 +37,7 @@ fn knowledge(world: &World, secs: u64) -> String {
     text
 }
 
-/// The kubelet says what it has to say at this second.
+/// Reports the heartbeats that a kubelet sends in this second.
 fn tell(world: &mut World, name: &str, secs: u64, kubelet: &mut Sender) {
     let Some(since) = kubelet.since else { return };
     if (secs - since).is_multiple_of(LEASE) {
@@ -51,7 +51,7 @@ fn tell(world: &mut World, name: &str, secs: u64, kubelet: &mut Sender) {
     }
 }
 
-/// The node changes, and whether its kubelet sends heartbeats.
+/// Changes the node, and starts or stops the heartbeats of its kubelet.
 fn switch(told: &mut World, promised: &mut World, name: &str, secs: u64, kubelet: &mut Sender) {
     let heartbeat = |next: u64, period: u64, last: u64| PeriodicHeartbeat {
         last: Some(wall(last)),
@@ -99,7 +99,7 @@ fn settle(world: &mut World) {
 }
 
 #[test]
-fn promised_beats_are_seen_as_told_ones() {
+fn heartbeats_known_in_advance_have_the_effect_of_reported_ones() {
     let short = ("node-monitor-grace-period", "7s");
     let cases: [(u8, &[(&str, &str)]); 7] = [
         (35, &[]),
@@ -141,9 +141,9 @@ fn promised_beats_are_seen_as_told_ones() {
     }
 }
 
-/// Nobody is woken for heartbeats that are promised.
+/// Heartbeats known in advance wake nobody.
 #[test]
-fn promised_beats_are_no_deadlines() {
+fn heartbeats_known_in_advance_are_no_deadlines() {
     let mut world = World::new(35, &[]);
     let mut told = World::new(35, &[]);
     for name in ["n1", "n2"] {
