@@ -1,14 +1,14 @@
 //! The controller that deletes pods from nodes with `NoExecute` taints.
 //!
-//! Called `NoExecuteTaintManager` to Kubernetes 1.28 and `taint-eviction-controller` since 1.29.
+//! Called `NoExecuteTaintManager` up to Kubernetes 1.28 and `taint-eviction-controller` since 1.29.
 //! Mirrors `pkg/controller/tainteviction`.
 //!
 //! # How to drive it
 //!
-//! 1. Tell it of every change of a node or pod: [`handle_node_update`], [`handle_pod_update`].
-//! 2. Carry out what [`poll_action`] gives until it gives nothing, and tell the result of every
-//!    request with [`handle_action_result`].
-//! 3. When [`poll_timeout`] names a moment that has come, call [`handle_timeout`] and go to 2.
+//! 1. Report every change of a node or pod: [`handle_node_update`], [`handle_pod_update`].
+//! 2. Carry out the actions from [`poll_action`] until it returns `None`, and report the result of
+//!    every request with [`handle_action_result`].
+//! 3. When the moment from [`poll_timeout`] has come, call [`handle_timeout`] and go to 2.
 //!
 //! [`handle_node_update`]: TaintEvictionController::handle_node_update
 //! [`handle_pod_update`]: TaintEvictionController::handle_pod_update
@@ -42,14 +42,14 @@ use crate::queue::work_queue::WorkQueue;
 use crate::release::{FeatureGate, FeatureGates, KubernetesRelease};
 use crate::time::Timestamp;
 
-/// The number of workers; every node belongs to one ([`shard_of`]). Mirrors `UpdateWorkerSize`.
+/// Number of workers; every node belongs to one ([`shard_of`]). Mirrors `UpdateWorkerSize`.
 pub const UPDATE_WORKER_SIZE: u8 = 8;
 
-/// Which worker handles the changes of a node and of its pods: the 32-bit FNV-1a hash of the node's
+/// Worker that handles the changes of a node and its pods: the 32-bit FNV-1a hash of the node's
 /// name modulo [`UPDATE_WORKER_SIZE`]. Mirrors `tainteviction.hash`.
 ///
-/// Kubernetes gives no order between workers. This engine handles all changes in one order, so
-/// that the shard is only an observable fact.
+/// Kubernetes defines no order between workers. This engine handles all changes in one order, so
+/// that the shard is merely an observable fact.
 #[must_use]
 pub fn shard_of(node_name: &str) -> u8 {
     let hash = node_name
@@ -58,7 +58,7 @@ pub fn shard_of(node_name: &str) -> u8 {
     (hash % u32::from(UPDATE_WORKER_SIZE)) as u8
 }
 
-/// How the controller behaves, which depends on the release.
+/// Behaviour that depends on the release and the feature gates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Behaviour {
     release: KubernetesRelease,
@@ -66,7 +66,7 @@ struct Behaviour {
     disruption_condition: bool,
 }
 
-/// A pod to be looked at. The same pod on another node is another item.
+/// A pod to look at. The same pod on another node is another item.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct PodItem {
     pod: PodKey,
@@ -81,7 +81,7 @@ pub struct TaintEvictionController {
     queue: TimedWorkerQueue<PodKey>,
     node_items: WorkQueue<NodeName>,
     pod_items: WorkQueue<PodItem>,
-    /// Deletions without a delay that have not begun.
+    /// Deletions without a delay that have not started.
     starting: VecDeque<PodKey>,
     deletions: Deletions,
     actions: VecDeque<TaintEvictionAction>,
@@ -89,7 +89,7 @@ pub struct TaintEvictionController {
 }
 
 impl TaintEvictionController {
-    /// A controller that knows nothing yet: tell it of all nodes, then of all pods.
+    /// A controller without any knowledge: report all nodes first, then all pods.
     #[must_use]
     pub fn new(release: KubernetesRelease, gates: &FeatureGates) -> Self {
         let behaviour = Behaviour {
@@ -110,10 +110,10 @@ impl TaintEvictionController {
         }
     }
 
-    /// A node was added (`old` is `None`), changed, or deleted (`new` is `None`).
+    /// Reports that a node was added (`old` is `None`), changed, or deleted (`new` is `None`).
     ///
-    /// Only a change of the list of `NoExecute` taints counts, in which order, `value` and
-    /// `timeAdded` matter. Mirrors `Controller.NodeUpdated`.
+    /// Only a change of the list of `NoExecute` taints counts, including its order, `value` and
+    /// `timeAdded`. Mirrors `Controller.NodeUpdated`.
     pub fn handle_node_update(&mut self, now: Timestamp, old: Option<&Node>, new: Option<&Node>) {
         self.now = now;
         if let (Some(old), Some(new)) = (old, new)
@@ -126,8 +126,8 @@ impl TaintEvictionController {
         }
     }
 
-    /// A pod was added (`old` is `None`), changed, or deleted (`new` is `None`); `key` is that of
-    /// both.
+    /// Reports that a pod was added (`old` is `None`), changed, or deleted (`new` is `None`). Both
+    /// versions have the key `key`.
     ///
     /// Only a change of tolerations or node counts. Mirrors `Controller.PodUpdated`.
     pub fn handle_pod_update(
@@ -150,7 +150,7 @@ impl TaintEvictionController {
         }
     }
 
-    /// What to do next, or `None`.
+    /// Next action, or `None`.
     pub fn poll_action(&mut self) -> Option<TaintEvictionAction> {
         if self.actions.is_empty()
             && let Some(pod) = self.starting.pop_front()
@@ -160,7 +160,7 @@ impl TaintEvictionController {
         self.actions.pop_front()
     }
 
-    /// The result of the request of an action. An unknown `id` is ignored.
+    /// Reports the result of an action's request. An unknown `id` is ignored.
     pub fn handle_action_result(&mut self, now: Timestamp, id: RequestId, result: RequestResult) {
         self.now = now;
         let sequence = self.queue.sequence();
@@ -175,7 +175,7 @@ impl TaintEvictionController {
         }
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) is to be called, and what for.
+    /// Time and reason of the next call of [`handle_timeout`](Self::handle_timeout).
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Timeout> {
         if self.has_queued_work() {
@@ -193,24 +193,24 @@ impl TaintEvictionController {
         Some(TimeoutReason::EvictionDue { pod: self.queue.next_key()?.clone() })
     }
 
-    /// When the next timer fires, and its number among the timers of that moment. Unlike
-    /// [`poll_timeout`](Self::poll_timeout) this leaves out changes that wait to be looked at.
+    /// Time of the next timer, and its number in the order of creation. Unlike
+    /// [`poll_timeout`](Self::poll_timeout) it ignores queued changes.
     #[must_use]
     pub fn next_timer(&self) -> Option<(Timestamp, u64)> {
         let (timer, retry) = (self.queue.poll_timeout(), self.deletions.poll_timeout());
         timer.into_iter().chain(retry).min()
     }
 
-    /// Whether changes of nodes or pods wait to be looked at.
+    /// Whether changes of nodes or pods are queued.
     #[must_use]
     pub fn has_queued_work(&self) -> bool {
         !self.node_items.is_empty() || !self.pod_items.is_empty()
     }
 
-    /// Does one piece of what is due: a timer that has fired; if there is none, one node and then
-    /// one pod that have changed.
+    /// Does one piece of due work: an expired timer, otherwise one changed node, otherwise one
+    /// changed pod.
     ///
-    /// A node goes before a pod, as the worker drains its nodes before it looks at a pod.
+    /// Nodes come before pods, as the worker empties its queue of nodes before it looks at a pod.
     pub fn handle_timeout(&mut self, now: Timestamp, lister: &impl Lister) {
         self.now = now;
         if self.next_timer().is_some_and(|(at, _)| at <= now) {
@@ -237,7 +237,7 @@ impl TaintEvictionController {
         }
         match self.deletions.wake_next(self.behaviour.disruption_condition) {
             Some(deletion::Woken::Try(action)) => self.actions.push_back(action),
-            // Nothing queues the pod again: it stays until something about it changes.
+            // Nothing queues the pod again: it stays until it or its node changes.
             Some(deletion::Woken::GaveUp(pod)) => self.queue.finish(pod, false),
             None => {}
         }
@@ -246,7 +246,7 @@ impl TaintEvictionController {
     /// Mirrors `Controller.handleNodeUpdate`.
     fn handle_node_item(&mut self, now: Timestamp, name: NodeName, lister: &impl Lister) {
         let Some(node) = lister.node(name.as_str()) else {
-            // Timers of the node's pods are not touched: they will fire.
+            // Timers of the node's pods stay, and will fire.
             self.tainted_nodes.remove(&name);
             return;
         };
@@ -280,15 +280,15 @@ impl TaintEvictionController {
         if node != item.node.as_str() || node.is_empty() {
             return;
         }
-        // Without an entry nothing is cancelled: a timer that a pod took along from another node
-        // fires here.
+        // Without an entry nothing is cancelled: a timer that a pod brought from another node fires
+        // here.
         if let Some(taints) = self.tainted_nodes.get(node).cloned() {
             self.process_pod_on_node(now, &item.pod, &pod.spec.tolerations, &taints);
         }
     }
 
-    /// Mirrors `Controller.processPodOnNode`. `taints` is never empty: upstream would evict at
-    /// once.
+    /// Mirrors `Controller.processPodOnNode`. `taints` is never empty: upstream would evict
+    /// immediately.
     fn process_pod_on_node(
         &mut self,
         now: Timestamp,
@@ -308,8 +308,8 @@ impl TaintEvictionController {
             return;
         };
         let fire_at = now.saturating_add(Duration::from_nanos(min));
-        // Upstream keeps the timer if it was created *before* now. Two changes are never handled
-        // at one reading of a real clock, so here an equal time counts as before.
+        // Upstream keeps the timer if it was created *before* now. A real clock never gives the
+        // same reading for two changes, so here an equal time counts as before.
         if let Some(worker) = self.queue.get_worker(pod) {
             let kept = EvictionDecision::TimerKept { fire_at: worker.fire_at, otherwise: fire_at };
             self.report(pod, kept);
@@ -326,8 +326,8 @@ impl TaintEvictionController {
         self.report(pod, decision);
     }
 
-    /// Not all taints are tolerated. This path knows no duplicates: a pod that is being deleted
-    /// is deleted again.
+    /// Deletes a pod that does not tolerate all taints. This path ignores duplicates: a pod that is
+    /// being deleted is deleted again.
     fn evict_now(
         &mut self,
         now: Timestamp,
@@ -369,7 +369,7 @@ impl TaintEvictionController {
         cancelled
     }
 
-    /// Mirrors `deletePodHandler`: the event comes once, before the first attempt.
+    /// Mirrors `deletePodHandler`: the event is recorded once, before the first attempt.
     fn start_deletion(&mut self, pod: PodKey) {
         self.record(&pod, "Marking for deletion Pod");
         let action = self.deletions.start(pod, self.behaviour.disruption_condition);
@@ -393,7 +393,7 @@ impl TaintEvictionController {
             .push_back(TaintEvictionAction::Report(Decision { pod: pod.clone(), decision }));
     }
 
-    /// The timer of a pod, also while its deletion is being tried.
+    /// Timer of a pod, also while its deletion is being tried.
     #[must_use]
     pub fn scheduled_eviction(&self, pod: &PodKey) -> Option<&TimedWorker> {
         self.queue.get_worker(pod)
@@ -412,38 +412,38 @@ impl TaintEvictionController {
             .collect()
     }
 
-    /// The timers, by pod.
+    /// Timers by pod.
     pub(crate) fn timers(&self) -> BTreeMap<&PodKey, TimedWorker> {
         self.queue.pending()
     }
 
-    /// How many pods have a timer or are remembered as deleted.
+    /// Number of pods with a timer or a tombstone.
     #[must_use]
     pub fn queue_len(&self) -> usize {
         self.queue.len()
     }
 
-    /// The pods whose entry is `nil`: their deletion is being tried, or it has succeeded and the
-    /// pod is not gone yet (to 1.32).
+    /// Pods with a `nil` entry: their deletion is being tried, or has succeeded but the pod is not
+    /// gone yet (up to 1.32).
     #[must_use]
     pub fn tombstones(&self) -> BTreeSet<&PodKey> {
         self.queue.nil_keys()
     }
 
-    /// The nodes with `NoExecute` taints that the controller knows, and those taints.
+    /// Known nodes with `NoExecute` taints, and these taints.
     #[must_use]
     pub fn tainted_nodes(&self) -> &BTreeMap<NodeName, Arc<[Taint]>> {
         &self.tainted_nodes
     }
 
-    /// The number that the next timer gets; see [`next_timer`](Self::next_timer).
+    /// Number of the next timer; see [`next_timer`](Self::next_timer).
     #[must_use]
     pub fn sequence(&self) -> u64 {
         self.queue.sequence()
     }
 
-    /// Makes the number of the next timer at least `sequence`, so that timers of this controller
-    /// and of others can be put in one order of creation.
+    /// Raises the number of the next timer to at least `sequence`, so that timers of this
+    /// controller and of others have a common order of creation.
     pub fn align_sequence(&mut self, sequence: u64) {
         self.queue.align_sequence(sequence);
     }

@@ -1,4 +1,4 @@
-//! What the controller wants done, and what it has decided.
+//! Actions and decisions of the controller.
 
 use alloc::sync::Arc;
 
@@ -8,109 +8,108 @@ use crate::api::{NodeName, PodCondition, PodKey, Taint};
 use crate::protocol::{RecordedEvent, RequestId};
 use crate::time::Timestamp;
 
-/// What the controller wants done.
+/// Action that the controller requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TaintEvictionAction {
     /// Record a Kubernetes Event.
     RecordEvent(RecordedEvent),
-    /// `GET` the pod, put the condition into its status, and `PATCH` the status if that changed
-    /// it. A pod that is gone, or a refused write, is the result.
+    /// `GET` the pod, set the condition in its status, and `PATCH` the status if that changed it.
+    /// The result may be that the pod is gone, or that the write was refused.
     PatchPodStatus {
-        /// For [`super::TaintEvictionController::handle_action_result`].
+        /// Identifier for [`super::TaintEvictionController::handle_action_result`].
         id: RequestId,
-        /// Which pod.
+        /// The pod.
         pod: PodKey,
         /// The condition, without `lastTransitionTime` and `observedGeneration`.
         condition: PodCondition,
     },
     /// `DELETE` the pod, with default options.
     DeletePod {
-        /// For [`super::TaintEvictionController::handle_action_result`].
+        /// Identifier for [`super::TaintEvictionController::handle_action_result`].
         id: RequestId,
-        /// Which pod.
+        /// The pod.
         pod: PodKey,
     },
     /// Nothing to do: the controller has looked at a node.
     ReportNode {
-        /// Which node.
+        /// The node.
         node: NodeName,
-        /// Its `NoExecute` taints, which the controller knows from now on.
+        /// `NoExecute` taints of the node, which the controller knows from now on.
         taints: Arc<[Taint]>,
     },
     /// Nothing to do: the controller has decided about a pod.
     Report(Decision),
 }
 
-/// What the controller decided about a pod.
+/// Decision of the controller about a pod.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Decision {
-    /// Which pod.
+    /// The pod.
     pub pod: PodKey,
-    /// What and why.
+    /// Decision with its reason.
     #[serde(rename = "decision")]
     pub decision: EvictionDecision,
 }
 
-/// What is to become of a pod, and why.
+/// Future of a pod, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum EvictionDecision {
-    /// A taint is not tolerated: the pod is deleted at once.
+    /// A taint is not tolerated: the pod is deleted immediately.
     NotTolerated {
         /// The first such taint.
         taint: Taint,
     },
-    /// All taints are tolerated, for a time that is over at once (zero, or less).
+    /// All taints are tolerated, but the time is zero or negative.
     ToleratedForNoTime,
-    /// All taints are tolerated for some time: the pod is deleted then.
+    /// All taints are tolerated for some time, after which the pod is deleted.
     Scheduled {
-        /// When that was decided.
+        /// Time of the decision.
         created_at: Timestamp,
-        /// When the pod is deleted.
+        /// Time of the deletion.
         fire_at: Timestamp,
     },
     /// The pod has a timer already, and nothing moves it.
     TimerKept {
-        /// When the pod is deleted.
+        /// Time of the deletion.
         fire_at: Timestamp,
-        /// When it would be if the time began now with the present tolerations.
+        /// Time of the deletion if the timer started now with the current tolerations.
         otherwise: Timestamp,
     },
-    /// The pod was deleted before and is still there; it is not deleted again because of a time
-    /// that runs out (to 1.32).
+    /// The pod was deleted before and still exists; an expired toleration does not delete it again
+    /// (up to 1.32).
     AlreadyDeleted,
     /// All taints are tolerated forever, so the pod stays.
     ToleratedForever,
-    /// All taints are tolerated forever, but a timer runs on and the pod is deleted all the same
-    /// (before 1.20).
+    /// All taints are tolerated forever, but a running timer still deletes the pod (before 1.20).
     ToleratedForeverTooLate {
-        /// When the pod is deleted.
+        /// Time of the deletion.
         fire_at: Timestamp,
     },
     /// The node has no `NoExecute` taints any more; a timer, if there was one, is cancelled.
     TaintsRemoved {
-        /// Whether there was one.
+        /// Whether there was a timer.
         timer_cancelled: bool,
     },
     /// The pod is gone; a timer, if there was one, is cancelled.
     PodGone {
-        /// Whether there was one.
+        /// Whether there was a timer.
         timer_cancelled: bool,
     },
 }
 
-/// A pod that is going to be deleted.
+/// A pod with a timer that deletes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct ScheduledEviction {
-    /// Which pod.
+    /// The pod.
     pub pod: PodKey,
-    /// When that was decided.
+    /// Time of the decision.
     pub created_at: Timestamp,
-    /// When the pod is deleted.
+    /// Time of the deletion.
     pub fire_at: Timestamp,
 }

@@ -1,4 +1,4 @@
-//! Deletions that are being tried: up to five attempts, ten milliseconds apart.
+//! Running deletions: up to five attempts, ten milliseconds apart.
 
 use alloc::collections::BTreeMap;
 use core::time::Duration;
@@ -8,9 +8,9 @@ use crate::api::{ConditionStatus, PodCondition, PodKey};
 use crate::protocol::{RequestId, RequestResult};
 use crate::time::Timestamp;
 
-/// How often a delete is tried. Mirrors `retries` in `tainteviction`.
+/// Attempts to delete a pod. Mirrors `retries` in `tainteviction`.
 const ATTEMPTS: u8 = 5;
-/// The pause after every failed attempt, the last one included.
+/// Pause after every failed attempt, the last one included.
 const PAUSE: Duration = Duration::from_millis(10);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,23 +35,23 @@ pub(super) struct Deletions {
     next_id: u64,
 }
 
-/// What follows from a result.
+/// Consequence of a result.
 pub(super) enum Next {
     Act(TaintEvictionAction),
-    /// A timer with the sequence number that was handed in wakes the deletion.
+    /// A timer with the given sequence number wakes the deletion.
     Retry,
     Succeeded(PodKey),
     Unknown,
 }
 
-/// What a deletion does after its pause.
+/// Next step of a deletion after its pause.
 pub(super) enum Woken {
     Try(TaintEvictionAction),
     GaveUp(PodKey),
 }
 
 impl Deletions {
-    /// Begins to delete a pod; gives the first request.
+    /// Starts to delete a pod; returns the first request.
     pub(super) fn start(&mut self, pod: PodKey, with_condition: bool) -> TaintEvictionAction {
         let id = RequestId(self.next_id);
         self.next_id += 1;
@@ -94,7 +94,7 @@ impl Deletions {
         self.sleeping.first_key_value().map(|(timer, _)| *timer)
     }
 
-    /// The pod whose deletion wakes next, and how many attempts have failed.
+    /// Pod whose deletion wakes next, and the number of failed attempts.
     pub(super) fn next_retry(&self) -> Option<(&PodKey, u8)> {
         let (_, id) = self.sleeping.first_key_value()?;
         self.running.get(id).map(|deletion| (&deletion.pod, deletion.failed))
@@ -111,8 +111,8 @@ impl Deletions {
 }
 
 impl Deletion {
-    /// One attempt: since `DisruptionTarget` exists, the condition comes first. Mirrors
-    /// `addConditionAndDeletePod`.
+    /// One attempt: with `with_condition`, the condition `DisruptionTarget` is patched first.
+    /// Mirrors `addConditionAndDeletePod`.
     fn attempt(&mut self, id: RequestId, with_condition: bool) -> TaintEvictionAction {
         let pod = self.pod.clone();
         if !with_condition {
