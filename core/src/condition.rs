@@ -1,5 +1,5 @@
-//! Conditions of a running simulation, in one line each: what to run until, to go back to, or to
-//! stop at.
+//! Conditions of a running simulation, each in one line: to run until, to go back to, or to stop
+//! at.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -13,33 +13,33 @@ use crate::pod_state::{PodHealth, PodVerdict};
 use crate::protocol::zone::{ZoneKey, ZoneState, find_zone};
 use crate::simulator::Simulator;
 
-/// Something that is so at some moments, and not at others.
+/// A condition that holds at some moments.
 ///
-/// As text it is an object and what is said of it: `pod/default/web-1 gone`, `node/worker-1
-/// tainted`, `zone/eu-1b partialDisruption`, `deployment/default/web ready<3`.
+/// Its text consists of an object and a state: `pod/default/web-1 gone`, `node/worker-1 tainted`,
+/// `zone/eu-1b partialDisruption`, `deployment/default/web ready<3`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// A pod is not there, or something is to become of it.
+    /// The pod has this verdict; for `Gone`, no such pod exists.
     PodVerdict(PodKey, PodVerdict),
-    /// A pod is there and does so.
+    /// The pod exists and has this health.
     PodHealth(PodKey, PodHealth),
-    /// A node has a taint of effect `NoExecute`; of any key, if that is empty.
+    /// The node has a `NoExecute` taint with this key; an empty key stands for any.
     NodeTainted(NodeName, String),
-    /// A node has no taint of effect `NoExecute`.
+    /// The node has no `NoExecute` taint.
     NodeUntainted(NodeName),
-    /// The condition `Ready` of a node has that status.
+    /// The `Ready` condition of the node has this status.
     NodeReady(NodeName, ConditionStatus),
-    /// There is no such node.
+    /// The node does not exist.
     NodeGone(NodeName),
-    /// A zone is in that state.
+    /// The zone is in this state.
     Zone(ZoneKey, ZoneState),
-    /// Fewer pods of a workload are ready; those that are terminating do not count.
+    /// Fewer pods of the workload than this are ready; terminating ones do not count.
     ReadyBelow(WorkloadKey, i64),
-    /// So many pods of a workload are ready, or more.
+    /// At least this number of the workload's pods is ready.
     ReadyAtLeast(WorkloadKey, i64),
 }
 
-/// What can be said of a pod, besides its healths.
+/// Verdicts that a condition can name.
 const VERDICTS: [PodVerdict; 6] = [
     PodVerdict::Gone,
     PodVerdict::Orphaned,
@@ -48,22 +48,22 @@ const VERDICTS: [PodVerdict; 6] = [
     PodVerdict::Stuck,
     PodVerdict::Evicted,
 ];
-/// What can be said of a node, besides `tainted=KEY`.
+/// States that a condition can name for a node, besides `tainted=KEY`.
 const NODE_WORDS: [&str; 6] = ["tainted", "untainted", "ready", "notReady", "unknown", "gone"];
-/// The states of a zone that can be waited for, each with a shorter word.
+/// Zone states that a condition can name, each with a shorter word.
 const ZONE_STATES: [(ZoneState, &str, &str); 3] = [
     (ZoneState::PartialDisruption, "partialDisruption", "partial"),
     (ZoneState::FullDisruption, "fullDisruption", "full"),
     (ZoneState::Normal, "normal", "normal"),
 ];
-/// At most so many lines are offered.
+/// Completions offered at most.
 const MOST: usize = 50;
 
 impl Condition {
-    /// Reads a line; zones are those of the simulation.
+    /// Parses a line; zone names refer to the simulation.
     ///
     /// # Errors
-    /// Says what is wrong, and what would be valid.
+    /// Describes the error and the valid input.
     pub fn parse(line: &str, simulator: &Simulator) -> Result<Self, String> {
         let (object, said) = split(line);
         let (kind, name) = object.split_once('/').ok_or_else(|| {
@@ -80,8 +80,8 @@ impl Condition {
         }
     }
 
-    /// The lines that a beginning could become: objects of the simulation, then what can be said of
-    /// one.
+    /// Completions of the beginning of a line: objects of the simulation, then states of the
+    /// object.
     #[must_use]
     pub fn complete(line: &str, simulator: &Simulator) -> Vec<String> {
         let line = line.trim_start();
@@ -94,7 +94,7 @@ impl Condition {
         fits.map(|word| format!("{object} {word}")).collect()
     }
 
-    /// Whether it is so now.
+    /// Whether the condition holds now.
     #[must_use]
     pub fn holds(&self, simulator: &Simulator) -> bool {
         let ready_pods = |workload| simulator.workload_view(workload).map_or(0, |it| it.ready);
@@ -136,7 +136,7 @@ impl Condition {
     }
 }
 
-/// The line that it is read from.
+/// The line that [`Condition::parse`] reads.
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -160,7 +160,7 @@ impl fmt::Display for Condition {
     }
 }
 
-/// The object and what is said of it.
+/// Splits a line into object and state.
 fn split(line: &str) -> (&str, &str) {
     let line = line.trim();
     line.split_once(char::is_whitespace).map_or((line, ""), |(object, said)| (object, said.trim()))
@@ -182,7 +182,7 @@ fn pod(pod: PodKey, said: &str) -> Result<Condition, String> {
 
 fn pod_words() -> Vec<&'static str> {
     let verdicts = VERDICTS.into_iter().map(PodVerdict::as_str);
-    // A pod that its kubelet has evicted has also failed: one word for one thing.
+    // A pod evicted by its kubelet has also failed: each has a word of its own.
     verdicts.chain(PodHealth::ALL.into_iter().map(PodHealth::as_str)).collect()
 }
 
@@ -230,7 +230,7 @@ fn workload(workload: WorkloadKey, said: &str) -> Result<Condition, String> {
     }
 }
 
-/// Everything that can be spoken of.
+/// Objects that a condition can name.
 fn objects(simulator: &Simulator) -> impl Iterator<Item = String> {
     let cluster = simulator.cluster();
     let workloads = cluster.workloads().filter(|(_, workload)| workload.owner().is_none());
@@ -241,7 +241,7 @@ fn objects(simulator: &Simulator) -> impl Iterator<Item = String> {
     zones.chain(nodes).chain(workloads).chain(pods)
 }
 
-/// What can be said of an object.
+/// States that a condition can name for an object.
 fn words_of(object: &str, simulator: &Simulator) -> Vec<String> {
     let all = |words: &[&str]| words.iter().map(ToString::to_string).collect();
     match object.split_once('/').map(|(kind, _)| kind) {

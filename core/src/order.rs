@@ -1,9 +1,9 @@
-//! Sorting and ordered maps in little code.
+//! Sorting and ordered maps with little compiled code.
 //!
-//! The standard library compiles its sort anew for each type and each comparison, some four
-//! kilobytes of WebAssembly a time; to collect into a `BTreeMap` or a `BTreeSet` sorts, too.
-//! Here the sort is compiled once, over places and a comparison behind a reference. The order is
-//! that of the standard library's stable sort.
+//! The standard library compiles its sort for each type and each comparison, about four kilobytes
+//! of WebAssembly each time; collecting into a `BTreeMap` or a `BTreeSet` sorts, too. Here the sort
+//! is compiled once, over indexes and a comparison behind a reference. The result equals that of
+//! the standard library's stable sort.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -14,15 +14,15 @@ pub trait Order<T> {
     /// Sorts by a comparison.
     fn order_by(&mut self, compare: impl FnMut(&T, &T) -> Ordering);
 
-    /// Sorts by a key, which is made for each comparison.
+    /// Sorts by a key, which is computed for each comparison.
     fn order_by_key<K: Ord>(&mut self, mut key: impl FnMut(&T) -> K) {
         self.order_by(|one, other| key(one).cmp(&key(other)));
     }
 
-    /// Sorts by a key, which is made once for each item.
+    /// Sorts by a key, which is computed once for each item.
     fn order_by_cached_key<K: Ord>(&mut self, key: impl FnMut(&T) -> K);
 
-    /// Sorts by the order of the items themselves.
+    /// Sorts by the natural order of the items.
     fn order(&mut self)
     where
         T: Ord,
@@ -48,7 +48,7 @@ impl<T> Order<T> for [T] {
     }
 }
 
-/// The places of items in their order.
+/// Indexes of the items in sorted order.
 #[inline(never)]
 fn places(length: usize, compare: &mut dyn FnMut(usize, usize) -> Ordering) -> Vec<usize> {
     let mut places: Vec<usize> = (0..length).collect();
@@ -56,7 +56,7 @@ fn places(length: usize, compare: &mut dyn FnMut(usize, usize) -> Ordering) -> V
     places
 }
 
-/// Swaps items until each is where `places` wants it: at `n` the one that was at `places[n]`.
+/// Swaps items until the item from `places[n]` is at `n`.
 #[inline(never)]
 fn put_in_place(places: &mut [usize], swap: &mut dyn FnMut(usize, usize)) {
     for start in 0..places.len() {
@@ -72,9 +72,9 @@ fn put_in_place(places: &mut [usize], swap: &mut dyn FnMut(usize, usize)) {
     }
 }
 
-/// Ordered collections of what an iterator gives.
+/// Ordered collections of an iterator's items.
 pub trait Ordered: Iterator + Sized {
-    /// A set of the items.
+    /// Set of the items.
     fn ordered_set(self) -> BTreeSet<Self::Item>
     where
         Self::Item: Ord,
@@ -86,7 +86,7 @@ pub trait Ordered: Iterator + Sized {
         set
     }
 
-    /// A map of the entries; of several with one key the last counts.
+    /// Map of the entries; the last entry of a key counts.
     fn ordered_map<K: Ord, V>(self) -> BTreeMap<K, V>
     where
         Self: Iterator<Item = (K, V)>,
@@ -105,7 +105,7 @@ impl<I: Iterator> Ordered for I {}
 mod tests {
     use super::*;
 
-    /// Numbers that look drawn by lot, from a linear congruence.
+    /// Pseudo-random numbers from a linear congruential generator.
     fn drawn(length: u32) -> Vec<(u32, u32)> {
         (0..length)
             .map(|n| (n.wrapping_mul(1_664_525).wrapping_add(1_013_904_223) >> 28, n))
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_is_that_of_the_stable_sort() {
+    fn the_result_is_that_of_the_stable_sort() {
         for length in 0..200 {
             let mut expected = drawn(length);
             let mut ordered = expected.clone();

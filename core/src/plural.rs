@@ -1,4 +1,4 @@
-//! Numbers of things in sentences.
+//! Numbers with their nouns in sentences.
 
 use alloc::format;
 use alloc::string::String;

@@ -1,8 +1,8 @@
-//! The state of a pod in two words: what is to become of it, and how it is doing.
+//! State of a pod in two words: its verdict, which says what will happen to it, and its health.
 //!
-//! Every reader (dots, legends, counts, filters, announcements) uses these words, so that they
-//! cannot disagree. The two are independent: a pod that stays may not be ready, and a pod that is
-//! being deleted may be.
+//! All readers (dots, legends, counts, filters, announcements) use these words, so that they cannot
+//! disagree. The two are independent: a pod that stays may not be ready, and a pod being deleted
+//! may be ready.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -14,28 +14,30 @@ use crate::api::{ConditionStatus, Pod, PodCondition, PodPhase};
 use crate::plural::count;
 use crate::time::Timestamp;
 
-/// What is to become of a pod.
+/// Verdict: the future of a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PodVerdict {
-    /// Nothing will delete it.
+    /// Nothing will delete the pod.
     Stays,
-    /// Its node has been deleted, so that pod garbage collection will delete it (`gcOrphaned`).
+    /// Its node has been deleted, so that pod garbage collection will delete the pod
+    /// (`gcOrphaned`).
     Orphaned,
-    /// A timer of the taint-eviction controller runs; at its end the pod is deleted.
+    /// A timer of the taint-eviction controller is running; at its end the pod is deleted.
     Counting,
-    /// It is deleted and its grace period runs: `Terminating`.
+    /// The pod is deleted and its grace period is running: `Terminating`.
     Terminating,
-    /// It is deleted and stays `Terminating` until its kubelet, which is unreachable, is back.
+    /// The pod is deleted and stays `Terminating` until its unreachable kubelet is back.
     Stuck,
-    /// Its kubelet has evicted it, and its object is still there: phase `Failed`, reason `Evicted`.
+    /// Its kubelet has evicted the pod, and the object still exists: phase `Failed`, reason
+    /// `Evicted`.
     Evicted,
-    /// Its object has been removed.
+    /// The object has been removed.
     Gone,
 }
 
 impl PodVerdict {
-    /// All of them, in the order in which legends show them.
+    /// All verdicts, in the order of legends.
     pub const ALL: [Self; 7] = [
         Self::Stays,
         Self::Orphaned,
@@ -46,7 +48,7 @@ impl PodVerdict {
         Self::Gone,
     ];
 
-    /// All of them, those first that matter most after a change.
+    /// All verdicts, the most important after a change first.
     const BY_URGENCY: [Self; Self::ALL.len()] = [
         Self::Terminating,
         Self::Stuck,
@@ -57,7 +59,7 @@ impl PodVerdict {
         Self::Stays,
     ];
 
-    /// Its name: `stays`, `orphaned`, `counting`, `terminating`, `stuck`, `evicted` or `gone`.
+    /// Name: `stays`, `orphaned`, `counting`, `terminating`, `stuck`, `evicted` or `gone`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -71,13 +73,13 @@ impl PodVerdict {
         }
     }
 
-    /// The verdict of that name.
+    /// The verdict with this name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|verdict| verdict.as_str() == name)
     }
 
-    /// What is said of `number` pods, without the number: `stay`, `counting down`.
+    /// Words for `number` pods, without the number: `stay`, `counting down`.
     #[must_use]
     pub const fn words(self, number: usize) -> &'static str {
         match self {
@@ -92,7 +94,7 @@ impl PodVerdict {
         }
     }
 
-    /// What it means, as a sentence.
+    /// Meaning, as a sentence.
     #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {
@@ -126,17 +128,17 @@ impl fmt::Display for PodVerdict {
     }
 }
 
-/// How a pod is doing, as its status says.
+/// Health of a pod according to its status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PodHealth {
-    /// It has no node, and the scheduler has not tried it.
+    /// The pod has no node, and the scheduler has not tried it.
     Pending,
-    /// It has no node: the scheduler found none that fits.
+    /// The pod has no node: the scheduler found none that fits.
     Unschedulable,
-    /// It has a node, and its containers do not run yet.
+    /// The pod has a node, and its containers do not run yet.
     Starting,
-    /// Its containers run, and nothing says that it is not ready.
+    /// Its containers run, and no condition says that it is not ready.
     Ready,
     /// Its condition `Ready` is not `True`.
     NotReady,
@@ -147,7 +149,7 @@ pub enum PodHealth {
 }
 
 impl PodHealth {
-    /// All of them, in the order in which legends show them.
+    /// All healths, in the order of legends.
     pub const ALL: [Self; 7] = [
         Self::Ready,
         Self::NotReady,
@@ -158,7 +160,7 @@ impl PodHealth {
         Self::Succeeded,
     ];
 
-    /// How a pod is doing.
+    /// Health of a pod.
     #[must_use]
     pub fn of(pod: &Pod) -> Self {
         let is_false = |condition: &&PodCondition| condition.status != ConditionStatus::True;
@@ -178,8 +180,7 @@ impl PodHealth {
         }
     }
 
-    /// Its name: `pending`, `unschedulable`, `starting`, `ready`, `notReady`, `failed` or
-    /// `succeeded`.
+    /// Name: `pending`, `unschedulable`, `starting`, `ready`, `notReady`, `failed` or `succeeded`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -188,13 +189,13 @@ impl PodHealth {
         }
     }
 
-    /// The health of that name.
+    /// The health with this name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|health| health.as_str() == name)
     }
 
-    /// All of them, those first that matter most.
+    /// All healths, the most important first.
     const BY_URGENCY: [Self; Self::ALL.len()] = [
         Self::Failed,
         Self::NotReady,
@@ -205,7 +206,7 @@ impl PodHealth {
         Self::Succeeded,
     ];
 
-    /// What is said of pods: `ready`, `not ready`.
+    /// Words for pods: `ready`, `not ready`.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -219,7 +220,7 @@ impl PodHealth {
         }
     }
 
-    /// What it means, as a sentence.
+    /// Meaning, as a sentence.
     #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {
@@ -243,39 +244,39 @@ impl fmt::Display for PodHealth {
     }
 }
 
-/// The state of a pod.
+/// State of a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PodState {
-    /// What is to become of it.
+    /// Future of the pod.
     pub verdict: PodVerdict,
-    /// How it is doing.
+    /// Health of the pod.
     pub health: PodHealth,
-    /// Since when and until when it counts down or is being deleted.
+    /// Start and end of its countdown or deletion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timer: Option<PodTimer>,
 }
 
-/// A time that runs for a pod.
+/// A running timer of a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PodTimer {
-    /// Since when.
+    /// Start of the timer.
     pub since: Timestamp,
-    /// Until when.
+    /// End of the timer.
     pub until: Timestamp,
 }
 
 impl PodTimer {
-    /// Whether it ends after all time, as a toleration of 292 years does.
+    /// Whether it ends beyond the range of time, as a toleration of 292 years does.
     #[must_use]
     pub fn never_ends(self) -> bool {
         self.until >= Timestamp::MAX
     }
 }
 
-/// Pod counts by verdict and by health. A pod without a node does not stay anywhere: its health
-/// alone is counted.
+/// Pod counts by verdict and by health. A pod that waits for a node has no verdict in the counts,
+/// only a health.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PodCounts {
     verdicts: [usize; PodVerdict::ALL.len()],
@@ -283,7 +284,7 @@ pub struct PodCounts {
 }
 
 impl PodCounts {
-    /// Counts that are told as numbers: of verdicts and of healths, in the order of their `ALL`.
+    /// Counts from numbers: by verdict and by health, in the order of their `ALL`.
     #[must_use]
     pub const fn from_numbers(
         verdicts: [usize; PodVerdict::ALL.len()],
@@ -292,13 +293,13 @@ impl PodCounts {
         Self { verdicts, healths }
     }
 
-    /// The numbers of verdicts and of healths, in the order of their `ALL`.
+    /// Numbers by verdict and by health, in the order of their `ALL`.
     #[must_use]
     pub const fn numbers(&self) -> ([usize; PodVerdict::ALL.len()], [usize; PodHealth::ALL.len()]) {
         (self.verdicts, self.healths)
     }
 
-    /// Counts a pod whose object is there.
+    /// Counts a pod whose object exists.
     pub fn add(&mut self, state: PodState) {
         self.add_verdict(state.verdict, usize::from(!state.waits_for_a_node()));
         let all = self.healths.iter_mut().zip(PodHealth::ALL);
@@ -319,7 +320,7 @@ impl PodCounts {
         }
     }
 
-    /// Counts the pods of another count, too.
+    /// Adds other counts.
     pub fn add_all(&mut self, other: &Self) {
         let verdicts = self.verdicts.iter_mut().zip(other.verdicts);
         for (count, more) in verdicts.chain(self.healths.iter_mut().zip(other.healths)) {
@@ -327,8 +328,8 @@ impl PodCounts {
         }
     }
 
-    /// The verdict that matters most of the pods whose objects are there; if all of them stay, how
-    /// the one is doing that is worst off. `None` without such pods.
+    /// The most important verdict among existing pods; if all of them stay, the worst health.
+    /// `None` without such pods.
     #[must_use]
     pub fn worst(&self) -> Option<(PodVerdict, Option<PodHealth>)> {
         let goes = |verdict: &PodVerdict| {
@@ -341,22 +342,21 @@ impl PodCounts {
         Some((PodVerdict::Stays, Some(health)))
     }
 
-    /// How many pods have that verdict.
+    /// Number of pods with this verdict.
     #[must_use]
     pub fn verdict(&self, wanted: PodVerdict) -> usize {
         let mut all = self.verdicts.iter().zip(PodVerdict::ALL);
         all.find(|(_, verdict)| *verdict == wanted).map_or(0, |(count, _)| *count)
     }
 
-    /// How many pods, whose objects are there, have that health.
+    /// Number of existing pods with this health.
     #[must_use]
     pub fn health(&self, wanted: PodHealth) -> usize {
         let mut all = self.healths.iter().zip(PodHealth::ALL);
         all.find(|(_, health)| *health == wanted).map_or(0, |(count, _)| *count)
     }
 
-    /// How many more there are of each verdict than there were `before`. Those that stay are no
-    /// news.
+    /// Increase of each verdict since `before`, except `Stays`.
     #[must_use]
     pub fn news_since(&self, before: &Self) -> Self {
         let mut news = Self::default();
@@ -368,8 +368,8 @@ impl PodCounts {
     }
 }
 
-/// How many pods have which verdict, those first that matter most: `5 pods being deleted, 3
-/// counting down`; empty without pods.
+/// Numbers of pods by verdict, the most important first: `5 pods being deleted, 3 counting down`;
+/// empty without pods.
 impl fmt::Display for PodCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";
@@ -387,7 +387,7 @@ impl fmt::Display for PodCounts {
 }
 
 impl PodState {
-    /// That of a pod to which nothing happens.
+    /// State of a pod without running timers or deletion.
     #[must_use]
     pub fn at_rest(pod: &Pod) -> Self {
         let health = PodHealth::of(pod);
@@ -428,7 +428,7 @@ impl PodState {
     }
 }
 
-/// Verdict and health: `deleted at 1m0s, not ready`. A pod that ended is said to have ended.
+/// Verdict and health: `deleted at 1m0s, not ready`. For an evicted or gone pod the verdict alone.
 impl fmt::Display for PodState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.verdict {
@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_is_the_verdict_that_matters_most_and_then_the_health() {
+    fn the_worst_state_is_the_most_important_verdict_then_the_worst_health() {
         let state = |verdict, health| PodState { verdict, health, timer: None };
         let mut counts = PodCounts::default();
         counts.add_gone(3);
@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn health_is_what_the_status_says() {
+    fn health_follows_from_the_status() {
         use ConditionStatus::{False, True};
         let scheduled = |reason| Some(("PodScheduled", False, reason));
         for (health, pod) in [

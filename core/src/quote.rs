@@ -33,10 +33,10 @@ pub(crate) fn go_quote(text: &str) -> String {
     out
 }
 
-/// Whether Go prints a character as it is. Mirrors `strconv.IsPrint`.
+/// Whether Go prints a character unescaped. Mirrors `strconv.IsPrint`.
 ///
-/// Rust asks the same tables of Unicode when it escapes a string for debugging, except that it
-/// also escapes a combining character in front; hence the letter before it.
+/// Rust uses the same Unicode tables when it escapes a string for debugging, except that it also
+/// escapes a leading combining character; hence the letter in front.
 fn is_print(c: char) -> bool {
     if c.is_ascii() {
         return c == ' ' || c.is_ascii_graphic();
@@ -47,11 +47,11 @@ fn is_print(c: char) -> bool {
     text.is_some_and(|text| text.escape_debug().nth(1) == Some(c))
 }
 
-/// How much of a text that is wrong is repeated in the error: no name, key or value of Kubernetes
-/// is longer.
+/// Longest part of an invalid text to repeat in an error: no name, key or value of Kubernetes is
+/// longer.
 const LONGEST_ECHO: usize = 1_000;
 
-/// A text that is wrong, or its beginning.
+/// An invalid text, or its beginning.
 pub(crate) fn cut(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(LONGEST_ECHO) {
         Some((end, _)) => Cow::Owned(text.get(..end).unwrap_or("").to_owned() + "…"),

@@ -1,7 +1,7 @@
-//! Work that takes long, done in slices, so that whoever waits can do other things in between.
+//! Long work done in slices, so that its caller can do other things in between.
 //!
-//! Such work is an `async` function that waits for nothing but [`pause`]. Nothing runs it but
-//! [`Sliced::go_on`] and [`at_once`]: there is no thread and no clock here.
+//! Such work is an `async` function that awaits nothing but [`pause`]. Only [`Sliced::go_on`] and
+//! [`at_once`] run it: there are no threads and no clocks here.
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -9,7 +9,7 @@ use core::future::{Future, poll_fn};
 use core::pin::{Pin, pin};
 use core::task::{Context, Poll, Waker};
 
-/// Work that is done in slices. To drop it is to cancel it.
+/// Work done in slices. Dropping it cancels it.
 pub struct Sliced<T>(Pin<Box<dyn Future<Output = T>>>);
 
 impl<T> fmt::Debug for Sliced<T> {
@@ -19,13 +19,13 @@ impl<T> fmt::Debug for Sliced<T> {
 }
 
 impl<T> Sliced<T> {
-    /// Work that is still to begin.
+    /// Work that has not started.
     pub fn new(work: impl Future<Output = T> + 'static) -> Self {
         Self(Box::pin(work))
     }
 
-    /// Goes on from pause to pause as long as there is time, and to the next pause at least; what
-    /// came of it when it is done. After that it must not be called again.
+    /// Continues from pause to pause while `has_time` returns true, at least to the next pause.
+    /// Returns the result when the work is done; after that it must not be called again.
     pub fn go_on(&mut self, mut has_time: impl FnMut() -> bool) -> Option<T> {
         loop {
             match self.0.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
@@ -37,7 +37,7 @@ impl<T> Sliced<T> {
     }
 }
 
-/// Does work without slices.
+/// Does all of the work in one go.
 pub fn at_once<T>(work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
     loop {
@@ -47,7 +47,7 @@ pub fn at_once<T>(work: impl Future<Output = T>) -> T {
     }
 }
 
-/// A place at which work can be left for a while.
+/// A point at which work can be interrupted.
 pub async fn pause() {
     let mut paused = false;
     poll_fn(
@@ -56,7 +56,7 @@ pub async fn pause() {
     .await;
 }
 
-/// Pauses after so many steps of work.
+/// Pauses after a number of steps.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     every: u32,
@@ -64,13 +64,13 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// A pause after each `every` steps.
+    /// Pauses after every `every` steps.
     #[must_use]
     pub const fn every(every: u32) -> Self {
         Self { every, left: every }
     }
 
-    /// A step was done.
+    /// Counts a step, and pauses if it is the last one before a pause.
     pub async fn step(&mut self) {
         self.left = self.left.saturating_sub(1);
         if self.left == 0 {
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn work_is_parted_where_it_pauses_and_comes_to_the_same() {
+    fn work_in_slices_stops_at_pauses_and_gives_the_same_result() {
         assert_eq!(at_once(sum(100)), 5_050);
         let mut work = Sliced::new(sum(100));
         let slices = (0..).take_while(|_| work.go_on(|| false).is_none()).count();

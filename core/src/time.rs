@@ -14,10 +14,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 /// One second in nanoseconds.
 pub const SECOND: u64 = 1_000_000_000;
 
-/// A moment of simulated time, since the scenario began.
+/// A moment of simulated time since the start of the scenario.
 ///
-/// It lies between zero and 292 years, the range of Go's `time.Duration`, so that sums saturate
-/// exactly where Kubernetes' own timers do.
+/// The range is zero to 292 years, that of Go's `time.Duration`, so that sums saturate exactly
+/// where Kubernetes' own timers do.
 ///
 /// Serialised in milliseconds, with fractions; exact to the nanosecond for 99 days.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,37 +26,38 @@ pub const SECOND: u64 = 1_000_000_000;
 pub struct Timestamp(#[cfg_attr(feature = "schema", schemars(with = "f64"))] u64);
 
 impl Timestamp {
-    /// The beginning of the scenario.
+    /// Start of the scenario.
     pub const ZERO: Self = Self(0);
     /// The end of time: 2⁶³ − 1 nanoseconds.
     pub const MAX: Self = Self(i64::MAX as u64);
 
-    /// The moment `nanos` nanoseconds after the beginning, at most [`Timestamp::MAX`].
+    /// Moment `nanos` nanoseconds after the start, at most [`Timestamp::MAX`].
     #[must_use]
     pub const fn from_nanos(nanos: u64) -> Self {
         if nanos > Self::MAX.0 { Self::MAX } else { Self(nanos) }
     }
 
-    /// The moment `millis` milliseconds after the beginning, at most [`Timestamp::MAX`].
+    /// Moment `millis` milliseconds after the start, at most [`Timestamp::MAX`].
     #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
         Self::from_nanos(millis.saturating_mul(1_000_000))
     }
 
-    /// The moment `secs` seconds after the beginning, at most [`Timestamp::MAX`].
+    /// Moment `secs` seconds after the start, at most [`Timestamp::MAX`].
     #[must_use]
     pub const fn from_secs(secs: u64) -> Self {
         Self::from_nanos(secs.saturating_mul(SECOND))
     }
 
-    /// The moment this many milliseconds after the beginning, to the nearest nanosecond, at most
-    /// [`Timestamp::MAX`]; `None` for what is negative or no number.
+    /// Moment `millis` milliseconds after the start, to the nearest nanosecond, at most
+    /// [`Timestamp::MAX`]; `None` for a negative number or NaN.
     #[must_use]
     pub fn from_fractional_millis(millis: f64) -> Option<Self> {
         if millis.is_nan() || millis < 0.0 {
             return None;
         }
-        // The whole milliseconds apart, so that the fraction keeps all of its digits.
+        // Whole milliseconds are converted separately, so that the fraction keeps all of its
+        // digits.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
         let whole = millis as u64;
         #[expect(clippy::cast_precision_loss, reason = "it came from such a number")]
@@ -65,31 +66,31 @@ impl Timestamp {
         Some(Self::from_nanos(whole.saturating_mul(1_000_000).saturating_add(rest as u64)))
     }
 
-    /// Milliseconds since the beginning, with fractions.
+    /// Milliseconds since the start, with fractions.
     #[must_use]
     pub fn as_fractional_millis(self) -> f64 {
         fractional_millis(self.0.cast_signed())
     }
 
-    /// Nanoseconds since the beginning.
+    /// Nanoseconds since the start.
     #[must_use]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// The millisecond that it lies in: what is shown where the nanosecond does not matter.
+    /// The millisecond that contains it, for displays without nanoseconds.
     #[must_use]
     pub const fn truncated_to_millis(self) -> Self {
         Self(self.0 / 1_000_000 * 1_000_000)
     }
 
-    /// Seconds since the beginning, with fractions; for display only.
+    /// Seconds since the start, with fractions; for display only.
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {
         self.since_zero().as_secs_f64()
     }
 
-    /// The time passed since the beginning.
+    /// Time since the start.
     #[must_use]
     pub const fn since_zero(self) -> Duration {
         Duration::from_nanos(self.0)
@@ -117,7 +118,7 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
-/// The time from the right moment to the left one, zero if the right one is later.
+/// Time from the right moment to the left one, zero if the right one is later.
 impl Sub for Timestamp {
     type Output = Duration;
     fn sub(self, earlier: Self) -> Duration {
@@ -125,7 +126,7 @@ impl Sub for Timestamp {
     }
 }
 
-/// As Go prints a duration: `1m30s`, `350ms`, `0s`.
+/// Printed like a Go duration: `1m30s`, `350ms`, `0s`.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&format_duration(self.since_zero()))
@@ -141,15 +142,15 @@ impl fmt::Display for Timestamp {
 pub struct Time(DateTime<Utc>);
 
 impl Time {
-    /// 2020-01-01T00:00:00Z, the wall-clock time at which a scenario begins unless it says
-    /// otherwise.
+    /// 2020-01-01T00:00:00Z, the default wall-clock time at which a scenario begins.
     pub const DEFAULT_START: Self = Self::from_unix_seconds(1_577_836_800);
 
-    /// 0001-01-01T00:00:00Z, the time that Go prints where there is none.
+    /// 0001-01-01T00:00:00Z, the zero value of Go's `time.Time`, which Go prints for an absent
+    /// time.
     pub const ZERO_OF_GO: Self = Self::from_unix_seconds(-62_135_596_800);
 
-    /// The moment `seconds` seconds after 1970-01-01T00:00:00Z, or that moment itself when the
-    /// calendar does not reach so far.
+    /// Moment `seconds` seconds after 1970-01-01T00:00:00Z, or that moment itself if the result is
+    /// outside the calendar.
     #[must_use]
     pub const fn from_unix_seconds(seconds: i64) -> Self {
         match DateTime::from_timestamp(seconds, 0) {
@@ -161,7 +162,7 @@ impl Time {
     /// Reads RFC 3339 text.
     ///
     /// # Errors
-    /// Says what such text looks like.
+    /// Describes the expected format.
     pub fn parse(text: &str) -> Result<Self, String> {
         match DateTime::parse_from_rfc3339(text) {
             Ok(time) => Ok(Self(time.with_timezone(&Utc))),
@@ -171,20 +172,20 @@ impl Time {
         }
     }
 
-    /// This time plus `duration`, or the last moment of the calendar.
+    /// This time plus `duration`, at most the last moment of the calendar.
     #[must_use]
     pub fn saturating_add(self, duration: Duration) -> Self {
         let delta = TimeDelta::from_std(duration).unwrap_or(TimeDelta::MAX);
         Self(self.0.checked_add_signed(delta).unwrap_or(DateTime::<Utc>::MAX_UTC))
     }
 
-    /// The time passed since `earlier`, zero if that is later.
+    /// Time since `earlier`, zero if that is later.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         (self.0 - earlier.0).to_std().unwrap_or(Duration::ZERO)
     }
 
-    /// This time without the fraction of its second, as `metav1.Time` is stored.
+    /// This time without fractions of a second, as `metav1.Time` is stored.
     #[must_use]
     pub const fn truncated_to_seconds(self) -> Self {
         Self::from_unix_seconds(self.0.timestamp())
@@ -196,11 +197,11 @@ impl Time {
         self.0.to_rfc3339_opts(SecondsFormat::Micros, true)
     }
 
-    /// As Go's `time.RFC1123Z`, for example `Wed, 01 Jan 2020 00:00:00 +0000`.
+    /// Format of Go's `time.RFC1123Z`, for example `Wed, 01 Jan 2020 00:00:00 +0000`.
     #[must_use]
     pub fn to_rfc1123(self) -> String {
         let text = self.0.to_rfc2822();
-        // RFC 2822 has the day without a zero in front.
+        // RFC 2822 writes the day without a leading zero.
         match text.split_once(", ") {
             Some((weekday, rest)) if rest.find(' ') == Some(1) => format!("{weekday}, 0{rest}"),
             _ => text,
@@ -214,7 +215,7 @@ impl Time {
     }
 }
 
-/// RFC 3339 in UTC; fractions of a second only when there are any.
+/// RFC 3339 in UTC, with fractions of a second only where they are not zero.
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.to_rfc3339_opts(SecondsFormat::AutoSi, true))
@@ -253,10 +254,10 @@ impl schemars::JsonSchema for Time {
     }
 }
 
-/// Writes a span of time as a number of milliseconds, for fields that are named after the unit.
+/// Serialises a duration as a number of milliseconds, for fields whose names contain the unit.
 ///
 /// # Errors
-/// Those of the serialiser.
+/// Errors of the serialiser.
 pub(crate) fn milliseconds<S: Serializer>(
     duration: &Duration,
     serializer: S,
@@ -265,22 +266,21 @@ pub(crate) fn milliseconds<S: Serializer>(
     serializer.serialize_f64(fractional_millis(nanos))
 }
 
-/// Nanoseconds as milliseconds: the nearest number that there is.
+/// Nanoseconds as milliseconds, to the nearest float.
 #[expect(clippy::cast_precision_loss, reason = "exact for 99 days, and nobody counts later")]
 pub(crate) fn fractional_millis(nanos: i64) -> f64 {
     nanos as f64 / 1e6
 }
 
-/// A span of time as Kubernetes writes durations: `1m30s`, `500ms`. Never negative, at most 292
-/// years.
-// A number of seconds is read as well, as in scenario files. TypeScript is told of the text alone,
-// since a number in JavaScript could be taken for milliseconds.
+/// A duration as Kubernetes writes it: `1m30s`, `500ms`. Never negative, at most 292 years.
+// A number of seconds is accepted as well, as in scenario files. The TypeScript type has the text
+// alone, since a number in JavaScript could be mistaken for milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "typescript", derive(tsify::Tsify), tsify(type = "string"))]
 pub struct Span(pub Duration);
 
 impl Span {
-    /// The moment this long after the beginning.
+    /// Moment this long after the start.
     #[must_use]
     pub fn timestamp(self) -> Timestamp {
         Timestamp::ZERO.saturating_add(self.0)
@@ -352,12 +352,12 @@ impl schemars::JsonSchema for Span {
     }
 }
 
-/// Reads a duration in Go's format: numbers with units `ns`, `us`, `µs`, `ms`, `s`, `m`, `h`.
+/// Parses a duration in Go's format: numbers with units `ns`, `us`, `µs`, `ms`, `s`, `m`, `h`.
 ///
-/// Mirrors `time.ParseDuration`, without signs (no duration here can be negative).
+/// Mirrors `time.ParseDuration`, without signs, since durations here are never negative.
 ///
 /// # Errors
-/// Says what is wrong and what a duration looks like.
+/// Describes the error and the expected format.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let wrong = |why: &str| format!("{why} in the duration `{text}`; write for example `1m30s`");
     if text == "0" {
@@ -407,7 +407,7 @@ fn split_while(text: &str, keep: impl Fn(char) -> bool) -> (&str, &str) {
     text.split_at_checked(end).unwrap_or((text, ""))
 }
 
-/// Writes a duration in Go's format (`time.Duration.String`): `1h0m5s`, `1.5s`, `250µs`, `0s`.
+/// Formats a duration like Go's `time.Duration.String`: `1h0m5s`, `1.5s`, `250µs`, `0s`.
 #[must_use]
 pub fn format_duration(duration: Duration) -> String {
     let nanos = duration.as_nanos();
