@@ -495,6 +495,13 @@ impl World {
         format!("0/{} nodes are available: {}.", self.nodes.len(), parts.join(", "))
     }
 
+    /// Whether a pod is refused before any node is looked at. Since 1.34 `DynamicResources`, the last
+    /// plugin, then ends with an error in the place of preemption: it was not asked before.
+    #[must_use]
+    pub fn is_refused(&self, pod: &Value) -> bool {
+        self.claims_refuse(pod).is_some()
+    }
+
     /// Why preemption does not help, if no node is a candidate.
     #[must_use]
     pub fn preemption_message(&self, pod: &Value) -> String {

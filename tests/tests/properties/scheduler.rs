@@ -385,7 +385,10 @@ fn compare(world: &World, pod: &Value, decision: &Decision) -> Result<(), TestCa
                 return Ok(());
             }
             let dra = if world.minor >= 34 { "no new claims to deallocate, " } else { "" };
-            expected = format!("{expected} {dra}{}", world.preemption_message(pod));
+            expected = match world.minor >= 34 && world.is_refused(pod) {
+                true => format!("{expected} not found"),
+                false => format!("{expected} {dra}{}", world.preemption_message(pod)),
+            };
             if (26..=28).contains(&world.minor) {
                 expected.push('.');
             }

@@ -24,7 +24,7 @@ pub(super) fn rank_of(uid: &str) -> Option<u64> {
 }
 
 /// Kinds of other objects that a run depends on.
-const USED: [&str; 7] = [
+const USED: [&str; 12] = [
     "PriorityClass",
     "Lease",
     "KubeletConfiguration",
@@ -32,6 +32,11 @@ const USED: [&str; 7] = [
     "PersistentVolumeClaim",
     "StorageClass",
     "VolumeAttachment",
+    "ResourceSlice",
+    "ResourceClaim",
+    "ResourceClaimTemplate",
+    "DeviceClass",
+    "DeviceTaintRule",
 ];
 
 /// The conditions of nodes that matter in a run.
@@ -117,15 +122,38 @@ pub(super) fn slim<'c>(
     }
     for object in &mut objects.others {
         let is_lease = object.get("kind").is_some_and(|kind| kind == "Lease");
+        let is_claim = object.get("kind").is_some_and(|kind| kind == "ResourceClaim");
+        if is_claim {
+            // It names pods by their UIDs, its owner among them.
+            rank_uids(object, &ranks);
+        }
         if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
             metadata.remove("uid");
             if is_lease {
                 metadata.remove("creationTimestamp");
             }
-            metadata.remove("ownerReferences");
+            if !is_claim {
+                metadata.remove("ownerReferences");
+            }
         }
     }
     Ok(slim)
+}
+
+/// Gives the UIDs in an object the ranks of those of pods.
+fn rank_uids(value: &mut Value, ranks: &BTreeMap<String, String>) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| rank_uids(item, ranks)),
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                match (name.as_str(), field.as_str().and_then(|uid| ranks.get(uid))) {
+                    ("uid", Some(rank)) => *field = rank.as_str().into(),
+                    _ => rank_uids(field, ranks),
+                }
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Whether each workload has already made the objects of its template. Other workloads make them in

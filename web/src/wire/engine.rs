@@ -184,8 +184,8 @@ structs! {
     Term { kind, start, end, duration, text, set_by }
     EvictionRange { earliest, latest, text }
     ValidationOptions {
-        exists_value_dump, comparison_operators, names_comparison_operators, counts_bytes_of_labels, shows_json, daemon_set_surge,
-        backoff_limit_per_index,
+        exists_value_dump, comparison_operators, names_comparison_operators,
+        counts_bytes_of_labels, shows_json, daemon_set_surge, backoff_limit_per_index,
     }
     Completion { start, text, hint, ends_word }
     ObjectReport { kind, namespace, name, line, column, outcome, assumed, dropped }
