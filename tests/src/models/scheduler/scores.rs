@@ -90,11 +90,14 @@ impl World {
         if self.minor >= 33 && asks("cpu") == 0 && asks("memory") == 0 {
             return vec![0; nodes.len()];
         }
-        let score = |node: &&Value| {
+        // With the pod, or without it.
+        let balance = |node: &Value, with: bool| {
             let part = |resource: &str| {
                 let least = if self.minor >= 22 { 0 } else { least(resource) };
                 let of = |number: i64| number as f64;
-                of(self.used(pod, node, resource, least)) / of(allocatable(node, resource))
+                let own = if with { 0 } else { request(pod, resource, least) };
+                let used = self.used(pod, node, resource, least) - own;
+                of(used) / of(allocatable(node, resource))
             };
             let (cpu, memory) = (part("cpu"), part("memory"));
             if self.minor >= 22 {
@@ -104,6 +107,11 @@ impl World {
             } else {
                 ((1.0 - (cpu - memory).abs()) * 100.0) as i64
             }
+        };
+        let score = |node: &&Value| match self.minor {
+            ..=35 => balance(node, true),
+            // Since 1.36 the change of the balance counts.
+            _ => 50 + (50 + balance(node, true) - balance(node, false)) / 2,
         };
         nodes.iter().map(score).collect()
     }
@@ -219,7 +227,9 @@ impl World {
         let has_all = |node: &Value| !require_all || all.iter().all(|it| has(node, it));
         let scored: Vec<&&Value> = nodes.iter().filter(|node| has_all(node)).collect();
         let domains = |key: &str| {
-            let mut all: Vec<&str> = scored.iter().filter_map(|node| label(node, key)).collect();
+            // Nodes without the label are a domain, too.
+            let values = scored.iter().map(|node| label(node, key).unwrap_or_default());
+            let mut all: Vec<&str> = values.collect();
             all.sort_unstable();
             all.dedup();
             all.len()
