@@ -33,6 +33,29 @@ pub(crate) fn go_quote(text: &str) -> String {
     out
 }
 
+/// A string as Go writes it in JSON. Mirrors `encoding/json`, which escapes what HTML could read.
+pub(crate) fn json_quote(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | ..' ' => {
+                // Writing to a string cannot fail.
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
 /// Whether Go prints a character unescaped. Mirrors `strconv.IsPrint`.
 ///
 /// Rust uses the same Unicode tables when it escapes a string for debugging, except that it also
@@ -62,6 +85,18 @@ pub(crate) fn cut(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn strings_are_json_as_in_go() {
+        for (text, quoted) in [
+            ("plain é 世界", r#""plain é 世界""#),
+            ("\"\\\n\r\t", r#""\"\\\n\r\t""#),
+            ("\u{8}\u{c}\0\u{1f}", r#""\b\f\u0000\u001f""#),
+            ("<a>&\u{2028}", r#""\u003ca\u003e\u0026\u2028""#),
+        ] {
+            assert_eq!(json_quote(text), quoted);
+        }
+    }
 
     #[test]
     fn strings_are_quoted_as_in_go() {

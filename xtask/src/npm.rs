@@ -49,13 +49,7 @@ const BUILDS: [Build; 2] = [
         opt_level: "\"z\"",
         // Crates that read objects are built a little faster, as in the page. Building everything
         // for speed would cost a ninth more bytes for a seventh less time to load 150,000 pods.
-        faster: &[
-            ("taintlab-manifest", "\"s\""),
-            ("serde_json", "3"),
-            ("serde_core", "3"),
-            ("hashbrown", "3"),
-            ("memchr", "3"),
-        ],
+        faster: &[("taintlab-manifest", "\"s\"")],
         // index.html uses the same. `-Oz` takes twice the time for a wasm that is 2 % smaller as it
         // is, and 2 % larger once compressed.
         optimise: &["-O1", "--shrink-level=1", "--reorder-functions"],

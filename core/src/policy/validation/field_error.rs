@@ -7,10 +7,9 @@ use core::fmt;
 
 use chrono::{DateTime, Datelike, Month, Timelike};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::api::{IntOrPercent, Taint, Toleration};
-use crate::quote::{cut, go_quote};
+use crate::quote::{cut, go_quote, json_quote};
 use crate::time::Time;
 
 /// What is wrong with one field. Mirrors `field.Error`.
@@ -156,21 +155,18 @@ impl fmt::Display for BadValue {
                 f.write_str("}")
             }
             Self::TaintAsJson(taint) => {
-                let (key, value, effect) = (&taint.key, &taint.value, taint.effect.as_str());
-                let added = taint.time_added.map(|time| format!("{time}"));
                 // Upstream's own type names its fields so.
-                let fields = [
-                    ("Key", Value::from(key.as_str())),
-                    ("Value", value.as_str().into()),
-                    ("Effect", effect.into()),
-                    ("TimeAdded", added.map_or(Value::Null, Value::from)),
-                ];
-                let mut before = '{';
-                for (name, value) in fields {
-                    write!(f, "{before}\"{name}\":{value}")?;
-                    before = ',';
+                write!(
+                    f,
+                    "{{\"Key\":{},\"Value\":{},\"Effect\":{},\"TimeAdded\":",
+                    json_quote(&taint.key),
+                    json_quote(&taint.value),
+                    json_quote(taint.effect.as_str()),
+                )?;
+                match taint.time_added {
+                    Some(time) => write!(f, "\"{time}\"}}"),
+                    None => f.write_str("null}"),
                 }
-                f.write_str("}")
             }
             Self::Number(number) => write!(f, "{number}"),
             Self::Literal(literal) => f.write_str(literal),
