@@ -238,7 +238,7 @@ playgroundTest(
     await showView(page, "workloads");
     const web = track(page, "deployment/default/web");
     const said =
-      "0/3 nodes are available: 1 node(s) had untolerated taint {example.com/maintenance: }, 2 Insufficient cpu.";
+      "0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 Insufficient cpu.";
     assert.match(await web.innerText(), /4\/5/);
     assert.ok((await web.innerText()).includes(`1 pending: ${said}`), await web.innerText());
     await web.click();
@@ -269,7 +269,7 @@ playgroundTest(
         all.map((row) => [...row.cells].map((cell) => cell.textContent.trim())),
       );
     assert.deepEqual(rows, [
-      ["worker-1", "node(s) had untolerated taint {example.com/maintenance: }", "TaintToleration"],
+      ["worker-1", "node(s) had untolerated taint(s)", "TaintToleration"],
       ["worker-2", "Insufficient cpu", "NodeResourcesFit"],
       ["worker-3", "Insufficient cpu", "NodeResourcesFit"],
     ]);
