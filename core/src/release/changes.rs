@@ -195,8 +195,8 @@ mod tests {
         assert!(said(34).contains("A control plane of 1.34.2 was recorded"), "{}", said(34));
         assert!(said(36).contains("a control plane of 1.36.2 were recorded"), "{}", said(36));
         assert!(said(18).contains(": 1 recorded, "), "{}", said(18));
-        assert!(said(35).contains(": 1 recorded, "), "{}", said(35));
-        assert!(!said(34).contains(": 1 recorded, "), "{}", said(34));
+        assert!(said(35).contains(": 2 recorded, "), "{}", said(35));
+        assert!(!said(33).contains("1.33: 1 recorded, "), "{}", said(33));
         let number = |text: &String| {
             let words = text.split("with ").nth(1).unwrap();
             words.split(' ').next().unwrap().parse::<usize>().unwrap()

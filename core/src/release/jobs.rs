@@ -71,12 +71,15 @@ since! {
     /// Whether a Job has the condition `FailureTarget` or `SuccessCriteriaMet` until its last pod
     /// is gone, and only then `Failed` or `Complete`, and its status counts `ready` and
     /// `terminating` pods: since 1.31.
+    /// The release is not certain.
     delays_end_of_jobs = 31, believed;
     /// Whether `successPolicy` of an Indexed Job counts: since 1.31, where the gate
     /// `JobSuccessPolicy` is on by default.
+    /// The release is not certain.
     has_job_success_policy = 31, believed;
     /// Whether the condition of a Job that is complete has the reason `CompletionsReached`: since
     /// 1.32.
+    /// The release is not certain.
     names_reached_completions = 32, believed;
     /// Whether a Job can be suspended: since 1.22, where the gate `SuspendJob` is on by default.
     has_job_suspend = 22;

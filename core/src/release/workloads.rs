@@ -59,6 +59,7 @@ since! {
     /// those that it creates and with those that it deletes then: since 1.28 (kubernetes#117865,
     /// which late patches of 1.26 and 1.27 have too). An update is over when as many as
     /// `spec.replicas` are there.
+    /// The release is not certain.
     counts_stateful_pods_as_seen = 28, believed;
     /// Whether a StatefulSet replaces a pod that has ended well, as one that has failed: since
     /// 1.29.
