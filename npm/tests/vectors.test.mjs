@@ -72,9 +72,9 @@ test("zone_state: zoneState", () => {
   }
 });
 
-test("kubectl_taint: parseTaint", () => {
+test("kubectl_taint_1.36: parseTaint, which speaks as the newest kubectl", () => {
   const bare = ({ key, value = "", effect = "" }) => ({ key, value, effect });
-  for (const line of cases("kubectl_taint")) {
+  for (const line of cases("kubectl_taint_1.36")) {
     if (line.spec?.length !== 1) continue;
     const answer = taintlab.parseTaint(line.spec[0]);
     assert.equal(answer.ok, !line.error, JSON.stringify(line));
