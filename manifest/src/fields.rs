@@ -618,60 +618,43 @@ const VOLUME_ATTACHMENT: &[Field] = object![
 const DEVICE_TAINT: &[Field] = &[word("key"), word("value"), word("effect"), time("timeAdded")];
 const DEVICE_TOLERATION: &[Field] =
     &[word("key"), word("operator"), word("value"), word("effect"), word("tolerationSeconds")];
-const CEL: &[Field] = &[fields("cel", &[word("expression")])];
-/// The value of an attribute, by its type.
-const ATTRIBUTE: Rule = Rule::All;
-
 const DEVICE: &[Field] = &[
     word("name"),
-    field("attributes", ATTRIBUTE),
     fields("taints", DEVICE_TAINT),
-    word("nodeName"),
-    fields("nodeSelector", NODE_SELECTOR),
-    word("allNodes"),
-    fields("basic", &[field("attributes", ATTRIBUTE), fields("taints", DEVICE_TAINT)]),
+    fields("basic", &[fields("taints", DEVICE_TAINT)]),
 ];
 
 const RESOURCE_SLICE: &[Field] = object![fields(
     "spec",
     &[
         word("driver"),
-        fields("pool", &[word("name"), word("generation"), word("resourceSliceCount")]),
-        word("nodeName"),
-        fields("nodeSelector", NODE_SELECTOR),
-        word("allNodes"),
-        word("perDeviceNodeSelection"),
+        fields("pool", &[word("name"), word("generation"), shown(word("resourceSliceCount"))]),
+        shown(word("nodeName")),
         fields("devices", DEVICE),
     ]
 )];
 
+const EXACT_REQUEST: &[Field] = &[
+    shown(word("deviceClassName")),
+    shown(word("allocationMode")),
+    shown(word("count")),
+    fields("tolerations", DEVICE_TOLERATION),
+];
+
 const DEVICE_REQUEST: &[Field] = &[
     word("name"),
-    word("deviceClassName"),
-    fields("selectors", CEL),
-    word("allocationMode"),
-    word("count"),
-    word("adminAccess"),
+    shown(word("deviceClassName")),
+    shown(word("allocationMode")),
+    shown(word("count")),
     fields("tolerations", DEVICE_TOLERATION),
-    fields(
-        "exactly",
-        &[
-            word("deviceClassName"),
-            fields("selectors", CEL),
-            word("allocationMode"),
-            word("count"),
-            word("adminAccess"),
-            fields("tolerations", DEVICE_TOLERATION),
-        ],
-    ),
+    fields("exactly", EXACT_REQUEST),
     fields(
         "firstAvailable",
         &[
             word("name"),
-            word("deviceClassName"),
-            fields("selectors", CEL),
-            word("allocationMode"),
-            word("count"),
+            shown(word("deviceClassName")),
+            shown(word("allocationMode")),
+            shown(word("count")),
             fields("tolerations", DEVICE_TOLERATION),
         ],
     ),
@@ -686,23 +669,19 @@ const RESOURCE_CLAIM: &[Field] = object![
         &[
             fields(
                 "allocation",
-                &[
-                    fields(
-                        "devices",
-                        &[fields(
-                            "results",
-                            &[
-                                word("request"),
-                                word("driver"),
-                                word("pool"),
-                                word("device"),
-                                word("adminAccess"),
-                                fields("tolerations", DEVICE_TOLERATION),
-                            ]
-                        )]
-                    ),
-                    fields("nodeSelector", NODE_SELECTOR),
-                ]
+                &[fields(
+                    "devices",
+                    &[fields(
+                        "results",
+                        &[
+                            shown(word("request")),
+                            word("driver"),
+                            word("pool"),
+                            word("device"),
+                            fields("tolerations", DEVICE_TOLERATION),
+                        ]
+                    )]
+                ),]
             ),
             fields("reservedFor", &[word("apiGroup"), word("resource"), word("name"), word("uid")]),
         ]
@@ -712,7 +691,7 @@ const RESOURCE_CLAIM: &[Field] = object![
 const RESOURCE_CLAIM_TEMPLATE: &[Field] =
     object![fields("spec", &[fields("metadata", METADATA), fields("spec", DEVICE_CLAIM)])];
 
-const DEVICE_CLASS: &[Field] = object![fields("spec", &[fields("selectors", CEL)])];
+const DEVICE_CLASS: &[Field] = object![];
 
 const DEVICE_TAINT_RULE: &[Field] = object![
     fields(

@@ -10,15 +10,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    Fields, NodeSelectorTerm, ObjectMeta, Pod, PodKey, Taint, Toleration, is_default, nullable,
-    string_enum,
+    Fields, ObjectMeta, Pod, PodKey, Taint, Toleration, is_default, nullable, string_enum,
 };
 use crate::time::Time;
 
 string_enum! {
     /// The kinds of the group `resource.k8s.io` that the engine reads.
     DeviceKind {
-        /// Which devices a class offers.
+        /// Devices by what they have in common.
         DeviceClass = "DeviceClass",
         /// A taint for all devices that it selects.
         DeviceTaintRule = "DeviceTaintRule",
@@ -32,7 +31,7 @@ string_enum! {
 }
 
 impl DeviceKind {
-    /// How the API server names objects of this kind: `resourceslices`.
+    /// The API server's name of the resource: `resourceslices`.
     #[must_use]
     pub fn resource(&self) -> &str {
         match self {
@@ -84,18 +83,6 @@ impl DeviceObject {
     }
 }
 
-/// The nodes from which the devices of a slice, or those of a claim, can be used.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum DeviceNodes {
-    /// All nodes.
-    #[default]
-    All,
-    /// The node of that name.
-    Named(String),
-    /// The nodes that one of the terms selects.
-    Selected(Vec<NodeSelectorTerm>),
-}
-
 /// `resource/v1` `ResourceSlice`: devices of a pool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResourceSlice {
@@ -109,8 +96,6 @@ pub struct ResourceSlice {
     pub pool: String,
     /// The generation of the pool; slices of lower ones are outdated.
     pub generation: i64,
-    /// Where its devices can be used.
-    pub nodes: DeviceNodes,
     /// Its devices, in order.
     pub devices: Vec<Device>,
 }
@@ -120,12 +105,8 @@ pub struct ResourceSlice {
 pub struct Device {
     /// Its name in the pool.
     pub name: String,
-    /// Its attributes by name, each with its value by type.
-    pub attributes: Fields,
     /// Its taints, in order.
     pub taints: Vec<Taint>,
-    /// Where it can be used, if that differs from one device of the slice to another.
-    pub nodes: Option<DeviceNodes>,
 }
 
 /// `resource/v1` `ResourceClaim`.
@@ -141,8 +122,6 @@ pub struct ResourceClaim {
     pub requests: Vec<DeviceRequest>,
     /// The devices that it has, if it has any.
     pub allocation: Option<Vec<AllocatedDevice>>,
-    /// The nodes from which these can be used.
-    pub nodes: DeviceNodes,
     /// Who may use it.
     pub reserved_for: Vec<ClaimConsumer>,
 }
@@ -161,14 +140,6 @@ pub struct DeviceRequest {
 pub struct DeviceSubRequest {
     /// The name of an alternative.
     pub name: String,
-    /// The class of the devices.
-    pub class: String,
-    /// Further conditions on devices, in CEL.
-    pub selectors: Vec<String>,
-    /// How many; absent for all that there are.
-    pub count: Option<i64>,
-    /// Whether devices may be used that others have.
-    pub admin_access: bool,
     /// The taints that it tolerates.
     pub tolerations: Vec<Toleration>,
 }
@@ -182,8 +153,6 @@ pub struct AllocatedDevice {
     pub pool: String,
     /// Its name.
     pub device: String,
-    /// Whether others may have it as well.
-    pub admin_access: bool,
     /// The tolerations of the request, as they were when the device was allocated.
     pub tolerations: Vec<Toleration>,
 }
@@ -208,7 +177,7 @@ pub struct DeviceTaintRule {
     pub uid: String,
     /// Counts the changes of its `spec`, from 1.
     pub generation: i64,
-    /// Which devices it taints, if it says so.
+    /// The devices that it taints, if it names any.
     pub selector: Option<DeviceSelector>,
     /// Their taint.
     pub taint: Taint,
@@ -247,7 +216,7 @@ pub struct RuleCondition {
     pub message: String,
     /// The generation of the rule that it is about.
     pub observed_generation: i64,
-    /// When any part of it changed last.
+    /// The time at which any part of it changed last.
     pub last_transition_time: Time,
 }
 
@@ -267,15 +236,6 @@ impl RuleCondition {
             "lastTransitionTime": self.last_transition_time,
         })
     }
-}
-
-/// `resource/v1` `DeviceClass`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DeviceClass {
-    /// Its name.
-    pub name: String,
-    /// Conditions on its devices, in CEL.
-    pub selectors: Vec<String>,
 }
 
 /// A claim that a pod uses (`v1.PodResourceClaim`).

@@ -31,9 +31,9 @@ pub use cron_job::{CronJob, CronJobSpec, JobTemplate};
 pub(crate) use defaults::default_host_ports;
 pub use defaults::{default_claim, default_persistent_volume, default_pod, default_storage_class};
 pub use device::{
-    AllocatedDevice, ClaimConsumer, Device, DeviceClass, DeviceKind, DeviceNodes, DeviceObject,
-    DeviceRequest, DeviceSelector, DeviceSubRequest, DeviceTaintRule, PodResourceClaim,
-    ResourceClaim, ResourceSlice, RuleCondition, claim_statuses, pod_resource_claims,
+    AllocatedDevice, ClaimConsumer, Device, DeviceKind, DeviceObject, DeviceRequest,
+    DeviceSelector, DeviceSubRequest, DeviceTaintRule, PodResourceClaim, ResourceClaim,
+    ResourceSlice, RuleCondition, claim_statuses, pod_resource_claims,
 };
 pub use fields::{
     ApiVersion, Fields, Kind, NoOtherFields, NodeSpecFields, NodeStatusFields, ObjectMetaFields,

@@ -6,8 +6,7 @@ use alloc::sync::Arc;
 
 use super::DeviceChange;
 use crate::api::{
-    DeviceClass, DeviceKind, DeviceObject, DeviceTaintRule, PodKey, ResourceClaim, ResourceError,
-    ResourceSlice,
+    DeviceKind, DeviceObject, DeviceTaintRule, PodKey, ResourceClaim, ResourceError, ResourceSlice,
 };
 
 /// The objects of `resource.k8s.io`, as they were given and as the engine reads them.
@@ -17,7 +16,6 @@ pub struct Devices {
     slices: BTreeMap<String, Arc<ResourceSlice>>,
     claims: BTreeMap<PodKey, Arc<ResourceClaim>>,
     rules: BTreeMap<String, Arc<DeviceTaintRule>>,
-    classes: BTreeMap<String, Arc<DeviceClass>>,
 }
 
 impl Devices {
@@ -59,12 +57,6 @@ impl Devices {
         self.rules.get(name)
     }
 
-    /// The class of that name.
-    #[must_use]
-    pub fn class(&self, name: &str) -> Option<&Arc<DeviceClass>> {
-        self.classes.get(name)
-    }
-
     /// Stores an object in the place of the one of its name.
     ///
     /// # Errors
@@ -85,13 +77,10 @@ impl Devices {
                 let new = Arc::new(object.device_taint_rule()?);
                 DeviceChange::Rule { old: self.rules.insert(name, new.clone()), new: Some(new) }
             }
-            DeviceKind::DeviceClass => {
-                self.classes.insert(name, Arc::new(object.device_class()?));
-                DeviceChange::Other
-            }
-            DeviceKind::ResourceClaimTemplate | DeviceKind::Empty | DeviceKind::Other(_) => {
-                DeviceChange::Other
-            }
+            DeviceKind::DeviceClass
+            | DeviceKind::ResourceClaimTemplate
+            | DeviceKind::Empty
+            | DeviceKind::Other(_) => DeviceChange::Other,
         };
         self.objects.insert((object.kind.clone(), key), object);
         Ok(change)
@@ -110,13 +99,10 @@ impl Devices {
             DeviceKind::DeviceTaintRule => {
                 DeviceChange::Rule { old: self.rules.remove(key.name()), new: None }
             }
-            DeviceKind::DeviceClass => {
-                self.classes.remove(key.name());
-                DeviceChange::Other
-            }
-            DeviceKind::ResourceClaimTemplate | DeviceKind::Empty | DeviceKind::Other(_) => {
-                DeviceChange::Other
-            }
+            DeviceKind::DeviceClass
+            | DeviceKind::ResourceClaimTemplate
+            | DeviceKind::Empty
+            | DeviceKind::Other(_) => DeviceChange::Other,
         })
     }
 }

@@ -6,13 +6,12 @@ use alloc::vec::Vec;
 use serde_json::Value;
 
 use super::{
-    AllocatedDevice, ClaimConsumer, Device, DeviceClass, DeviceKind, DeviceNodes, DeviceObject,
-    DeviceRequest, DeviceSelector, DeviceSubRequest, DeviceTaintRule, ResourceClaim, ResourceSlice,
-    RuleCondition,
+    AllocatedDevice, ClaimConsumer, Device, DeviceKind, DeviceObject, DeviceRequest,
+    DeviceSelector, DeviceSubRequest, DeviceTaintRule, ResourceClaim, ResourceSlice, RuleCondition,
 };
 use crate::api::resources::{Field, ResourceError};
-use crate::api::scheduling::{list, node_terms, number, text};
-use crate::api::{Fields, Taint, Toleration};
+use crate::api::scheduling::{list, number, text};
+use crate::api::{Taint, Toleration};
 use crate::time::Time;
 
 type Read<T> = Result<T, ResourceError>;
@@ -27,8 +26,10 @@ impl DeviceObject {
             DeviceKind::ResourceSlice => self.resource_slice().map(|_| ()),
             DeviceKind::ResourceClaim => self.resource_claim().map(|_| ()),
             DeviceKind::DeviceTaintRule => self.device_taint_rule().map(|_| ()),
-            DeviceKind::DeviceClass => self.device_class().map(|_| ()),
-            DeviceKind::ResourceClaimTemplate | DeviceKind::Empty | DeviceKind::Other(_) => Ok(()),
+            DeviceKind::DeviceClass
+            | DeviceKind::ResourceClaimTemplate
+            | DeviceKind::Empty
+            | DeviceKind::Other(_) => Ok(()),
         }
     }
 
@@ -44,7 +45,6 @@ impl DeviceObject {
             driver: self.spec("driver").text()?,
             pool: pool.get("name")?.text()?,
             generation: number(&pool.get("generation")?)?.unwrap_or_default(),
-            nodes: nodes(&self.spec("nodeName"), &self.spec("nodeSelector"))?.unwrap_or_default(),
             devices: list(&self.spec("devices"), device)?,
         })
     }
@@ -57,14 +57,12 @@ impl DeviceObject {
         let allocation = Field::new("status.allocation", self.status.get("allocation"));
         let results = allocation.get("devices")?.get("results")?;
         let allocated = allocation.value.is_some();
-        let none = Field::new("", None);
         Ok(ResourceClaim {
             key: self.key(),
             uid: self.metadata.uid.clone(),
             controller: self.metadata.controller().map(|owner| owner.uid.clone()),
             requests: requests(&self.spec("devices"))?,
             allocation: if allocated { Some(list(&results, allocated_device)?) } else { None },
-            nodes: nodes(&none, &allocation.get("nodeSelector")?)?.unwrap_or_default(),
             reserved_for: list(
                 &Field::new("status.reservedFor", self.status.get("reservedFor")),
                 consumer,
@@ -99,15 +97,6 @@ impl DeviceObject {
         })
     }
 
-    /// The view of a `DeviceClass`.
-    ///
-    /// # Errors
-    /// Names the field that cannot be read.
-    pub fn device_class(&self) -> Read<DeviceClass> {
-        let selectors = list(&self.spec("selectors"), expression)?;
-        Ok(DeviceClass { name: self.metadata.name.clone(), selectors })
-    }
-
     /// `metadata.generation`: counts the changes of `spec`.
     #[must_use]
     pub fn generation(&self) -> i64 {
@@ -123,31 +112,11 @@ fn optional_text(field: &Field<'_>) -> Read<Option<String>> {
     Ok(if field.value.is_some() { Some(field.text()?) } else { None })
 }
 
-fn nodes(name: &Field<'_>, selector: &Field<'_>) -> Read<Option<DeviceNodes>> {
-    if name.value.is_some() {
-        return Ok(Some(DeviceNodes::Named(name.text()?)));
-    }
-    let terms = selector.get("nodeSelectorTerms")?.value;
-    Ok(match terms {
-        None => None,
-        Some(_) => Some(DeviceNodes::Selected(node_terms(terms)?)),
-    })
-}
-
 fn device(field: &Field<'_>) -> Read<Device> {
     // To v1beta1 all but the name is in `basic`.
     let basic = field.get("basic")?;
     let rest = if basic.value.is_some() { &basic } else { field };
-    let attributes = match rest.get("attributes")?.value {
-        Some(Value::Object(map)) => Fields::from(map.clone()),
-        _ => Fields::default(),
-    };
-    Ok(Device {
-        name: field.get("name")?.text()?,
-        attributes,
-        taints: list(&rest.get("taints")?, taint)?,
-        nodes: nodes(&rest.get("nodeName")?, &rest.get("nodeSelector")?)?,
-    })
+    Ok(Device { name: field.get("name")?.text()?, taints: list(&rest.get("taints")?, taint)? })
 }
 
 fn taint(field: &Field<'_>) -> Read<Taint> {
@@ -174,11 +143,6 @@ fn toleration(field: &Field<'_>) -> Read<Toleration> {
     })
 }
 
-/// The expression of a selector.
-fn expression(field: &Field<'_>) -> Read<String> {
-    field.get("cel")?.get("expression")?.text()
-}
-
 fn requests(devices: &Field<'_>) -> Read<Vec<DeviceRequest>> {
     list(&devices.get("requests")?, |field| {
         let (exactly, alternatives) = (field.get("exactly")?, field.get("firstAvailable")?);
@@ -194,16 +158,7 @@ fn requests(devices: &Field<'_>) -> Read<Vec<DeviceRequest>> {
 }
 
 fn sub_request(field: &Field<'_>, name: String) -> Read<DeviceSubRequest> {
-    let count = number(&field.get("count")?)?.unwrap_or(1);
-    let all = field.get("allocationMode")?.text()? == "All";
-    Ok(DeviceSubRequest {
-        name,
-        class: field.get("deviceClassName")?.text()?,
-        selectors: list(&field.get("selectors")?, expression)?,
-        count: (!all).then_some(count),
-        admin_access: field.get("adminAccess")?.value == Some(&Value::Bool(true)),
-        tolerations: list(&field.get("tolerations")?, toleration)?,
-    })
+    Ok(DeviceSubRequest { name, tolerations: list(&field.get("tolerations")?, toleration)? })
 }
 
 fn allocated_device(field: &Field<'_>) -> Read<AllocatedDevice> {
@@ -211,7 +166,6 @@ fn allocated_device(field: &Field<'_>) -> Read<AllocatedDevice> {
         driver: field.get("driver")?.text()?,
         pool: field.get("pool")?.text()?,
         device: field.get("device")?.text()?,
-        admin_access: field.get("adminAccess")?.value == Some(&Value::Bool(true)),
         tolerations: list(&field.get("tolerations")?, toleration)?,
     })
 }
