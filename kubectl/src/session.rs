@@ -1,6 +1,6 @@
 //! A running line: its output and its changes so far.
 
-use taintlab_core::api::{Node, Pod, Workload};
+use taintlab_core::api::{DeviceObject, Node, Pod, Workload};
 use taintlab_core::command::{Command, CommandError};
 use taintlab_core::event::EventKind;
 use taintlab_core::release::KubernetesRelease;
@@ -152,6 +152,10 @@ impl<'a> Session<'a> {
         }
         if let Command::UpdatePod(pod) = update {
             return Some(Command::UpdatePod(Pod::clone(cluster.get_pod(&pod.key())?)));
+        }
+        if let Command::UpdateDeviceObject(object) = update {
+            let object = cluster.devices()?.object(&object.kind, &object.key())?;
+            return Some(Command::UpdateDeviceObject(Box::new(DeviceObject::clone(object))));
         }
         let Command::UpdateWorkload(workload) = update else { return None };
         let workload = cluster.get_workload(&workload.key())?;

@@ -701,7 +701,6 @@ const DEVICE_TAINT_RULE: &[Field] = object![
             fields("taint", DEVICE_TAINT),
         ]
     ),
-    // The message has numbers of pods and nothing else.
     fields(
         "status",
         &[fields(
@@ -711,7 +710,6 @@ const DEVICE_TAINT_RULE: &[Field] = object![
                 word("status"),
                 time("lastTransitionTime"),
                 word("reason"),
-                word("message"),
                 word("observedGeneration"),
             ]
         )]

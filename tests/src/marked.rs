@@ -63,6 +63,9 @@ impl Marked {
                 list if list.starts_with('[') => {
                     json!([self.object(table, list.trim_matches(['[', ']']), &path)])
                 }
+                map if map.starts_with('{') => {
+                    json!({ "key": self.object(table, map.trim_matches(['{', '}']), &path) })
+                }
                 type_ => self.object(table, type_, &path),
             };
             object.insert(name.clone(), value);

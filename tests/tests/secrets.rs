@@ -152,7 +152,8 @@ fn nothing_else_is_in_a_demo() {
 
 const KINDS: &str = "nodes pods deployments replicasets statefulsets daemonsets jobs pdb pv pvc \
                      storageclasses volumeattachments services namespaces priorityclasses leases \
-                     events";
+                     resourceslices resourceclaims resourceclaimtemplates deviceclasses \
+                     devicetaintrules events";
 
 fn line(simulator: &Simulator, line: &str, stdin: Option<&str>) -> taintlab_kubectl::Outcome {
     run(&Context::new(simulator, &[]), line, stdin)
