@@ -28,7 +28,7 @@ const WORDS: &str = "\
     accessModes action apiVersion completedIndexes completionMode effect failedIndexes kind \
     maxSurge maxUnavailable medium message minAvailable nodeAffinityPolicy nodeTaintsPolicy \
     operator persistentVolumeReclaimPolicy phase podManagementPolicy podReplacementPolicy \
-    preemptionPolicy protocol reason reclaimPolicy restartPolicy sizeLimit status type \
+    preemptionPolicy protocol reason reclaimPolicy resource restartPolicy sizeLimit status type \
     unhealthyPodEvictionPolicy volumeBindingMode whenUnsatisfiable";
 
 /// Addresses that every node has.
@@ -47,7 +47,7 @@ const KEPT_LABELS: [&str; 4] = [
 const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
 
 /// Kinds of owners that do not tell whose cluster it is.
-const OWNERS: [&str; 8] = [
+const OWNERS: [&str; 9] = [
     "Deployment",
     "ReplicaSet",
     "ReplicationController",
@@ -56,6 +56,7 @@ const OWNERS: [&str; 8] = [
     "Job",
     "CronJob",
     "Node",
+    "Pod",
 ];
 
 /// The age in seconds up to which times stay exact: graces and timers may be under way.
@@ -455,10 +456,7 @@ impl Hider {
             }
         };
         self.fields(object, namespace_of(&namespace), "");
-        let Some(Value::Object(metadata)) = object.get_mut("metadata") else { return };
-        if !new.is_empty() {
-            metadata.insert("name".to_owned(), new.into());
-        }
+        rename(object, new);
     }
 
     /// Hides the fields of an object, or of the part of one that stands in the field `part`.
@@ -506,17 +504,14 @@ impl Hider {
                     }
                 }
                 ("template", Value::Object(template)) => {
-                    if let Some(Value::Object(metadata)) = template.get_mut("metadata") {
-                        metadata.remove("name");
-                    }
                     template.values_mut().for_each(|value| self.fields(value, namespace, key));
                 }
                 ("volumeClaimTemplates", Value::Array(claims)) => {
                     for claim in claims {
+                        let name = claim.pointer("/metadata/name").and_then(Value::as_str);
+                        let new = self.name("volume", name.unwrap_or_default());
                         self.fields(claim, namespace, key);
-                        if let Some(Value::String(name)) = claim.pointer_mut("/metadata/name") {
-                            *name = self.name("volume", name);
-                        }
+                        rename(claim, new);
                     }
                 }
                 // These are names of images.
@@ -536,8 +531,12 @@ impl Hider {
                 ("taints" | "tolerations", Value::Array(items)) => {
                     items.iter_mut().for_each(|item| self.taint(item));
                 }
-                // Amounts, under names of resources, stay.
-                ("capacity" | "allocatable" | "requests" | "limits" | "overhead", _) => {}
+                ("taint", taint) => self.taint(taint),
+                // Amounts, under names of resources, stay; those of devices are a list.
+                (
+                    "capacity" | "allocatable" | "requests" | "limits" | "overhead",
+                    Value::Object(_),
+                ) => {}
                 ("accessModes", _) => {}
                 (_, value) => self.fields(value, namespace, key),
             }
@@ -550,13 +549,17 @@ impl Hider {
         *text = match key {
             "uid" => return rank_of(text).is_some(),
             "name" if part == "claimRef" => self.claim(namespace, text),
-            // The caller replaces the name of the object itself, as it knows the kind.
-            "name" if part == "metadata" => return true,
+            "name" if part == "reservedFor" => self.owned("pod", namespace, text, None),
+            // The caller knows the kind, and gives the object itself its new name.
+            "name" if part == "metadata" => return false,
             "name" => self.name(
                 match part {
                     "volumes" => "volume",
                     "schedulingGates" => "gate",
                     "ports" => "port",
+                    "devices" => "device",
+                    "pool" => "pool",
+                    "requests" | "firstAvailable" => "request",
                     _ => "container",
                 },
                 text,
@@ -569,6 +572,12 @@ impl Hider {
             "schedulerName" if text == "default-scheduler" => return true,
             "schedulerName" => self.name("scheduler", text),
             "claimName" => self.claim(namespace, text),
+            "resourceClaimName" => self.owned("resourceclaim", namespace, text, None),
+            "resourceClaimTemplateName" => {
+                self.owned("resourceclaimtemplate", namespace, text, None)
+            }
+            "device" | "pool" => self.name(key, text),
+            "apiGroup" => self.name("group", text),
             "storageClassName" => self.global("storageclass", text),
             "volumeName" | "persistentVolumeName" => self.global("persistentvolume", text),
             "provisioner" | "driver" | "attacher" => self.driver(text),
@@ -608,7 +617,7 @@ impl Hider {
     /// Hides a reference to an owner.
     fn owner(&mut self, owner: &mut Value, namespace: &str) {
         let Value::Object(map) = owner else { return };
-        map.remove("uid");
+        map.retain(|key, value| key != "uid" || value.as_str().and_then(rank_of).is_some());
         let text = |key: &str| map.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (kind, name) = (text("kind"), text("name"));
         let new = if kind == "Node" {
@@ -720,14 +729,37 @@ impl Hider {
                 ("node", node) => self.object(node, "node"),
                 ("createPod" | "updatePod", pod) => self.object(pod, "pod"),
                 ("createBudget" | "updateBudget", budget) => self.object(budget, "budget"),
-                ("createWorkload" | "updateWorkload", workload) => {
-                    let kind = workload.get("kind").and_then(Value::as_str).unwrap_or_default();
+                (
+                    "createWorkload" | "updateWorkload" | "createDeviceObject"
+                    | "updateDeviceObject",
+                    object,
+                ) => {
+                    let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default();
                     let kind = kind.to_lowercase();
-                    self.object(workload, &kind);
+                    self.object(object, &kind);
+                }
+                ("deleteDeviceObject", Value::Object(object)) => {
+                    let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default();
+                    let kind = kind.to_lowercase();
+                    if let Some(Value::String(name)) = object.get_mut("name") {
+                        *name = match name.contains('/') {
+                            true => self.key(&kind, name),
+                            false => self.owned(&kind, "default", name, None),
+                        };
+                    }
                 }
                 (_, value) => self.command(value),
             }
         }
+    }
+}
+
+/// Gives an object a name, if there is one.
+fn rename(object: &mut Value, name: String) {
+    if let Some(Value::Object(metadata)) = object.get_mut("metadata")
+        && !name.is_empty()
+    {
+        metadata.insert("name".to_owned(), name.into());
     }
 }
 
