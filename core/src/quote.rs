@@ -6,50 +6,45 @@ use core::fmt::Write;
 
 /// Puts a string in double quotes as Go's `%q` does. Mirrors `strconv.Quote`.
 pub(crate) fn go_quote(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            '\u{7}' => out.push_str("\\a"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{b}' => out.push_str("\\v"),
-            c if is_print(c) => out.push(c),
-            c => {
-                // Writing to a string cannot fail.
-                let _ = match u32::from(c) {
-                    code @ ..0x80 => write!(out, "\\x{code:02x}"),
-                    code @ ..0x1_0000 => write!(out, "\\u{code:04x}"),
-                    code => write!(out, "\\U{code:08x}"),
-                };
-            }
-        }
-    }
-    out.push('"');
-    out
+    quote(text, |out, c| match c {
+        '\u{7}' => out.write_str("\\a"),
+        '\u{b}' => out.write_str("\\v"),
+        c if is_print(c) => out.write_char(c),
+        c => match u32::from(c) {
+            code @ ..0x80 => write!(out, "\\x{code:02x}"),
+            code @ ..0x1_0000 => write!(out, "\\u{code:04x}"),
+            code => write!(out, "\\U{code:08x}"),
+        },
+    })
 }
 
 /// A string as Go writes it in JSON. Mirrors `encoding/json`, which escapes what HTML could read.
 pub(crate) fn json_quote(text: &str) -> String {
+    quote(text, |out, c| match c {
+        '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | ..' ' => {
+            write!(out, "\\u{:04x}", u32::from(c))
+        }
+        c => out.write_char(c),
+    })
+}
+
+/// Puts a string in double quotes. `other` writes the characters without a short escape that Go
+/// literals and JSON share.
+fn quote(text: &str, other: fn(&mut String, char) -> core::fmt::Result) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for c in text.chars() {
         match c {
             '"' | '\\' => out.extend(['\\', c]),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | ..' ' => {
+            c => {
                 // Writing to a string cannot fail.
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
+                let _ = other(&mut out, c);
             }
-            c => out.push(c),
         }
     }
     out.push('"');

@@ -634,30 +634,24 @@ const RESOURCE_SLICE: &[Field] = object![fields(
     ]
 )];
 
-const EXACT_REQUEST: &[Field] = &[
+/// `exactly`, which has no name, and each of `firstAvailable`.
+const DEVICE_SUBREQUEST: &[Field] = &[
+    word("name"),
     shown(word("deviceClassName")),
     shown(word("allocationMode")),
     shown(word("count")),
     fields("tolerations", DEVICE_TOLERATION),
 ];
 
+/// `v1beta1` has the fields of `exactly` in the request itself.
 const DEVICE_REQUEST: &[Field] = &[
     word("name"),
     shown(word("deviceClassName")),
     shown(word("allocationMode")),
     shown(word("count")),
     fields("tolerations", DEVICE_TOLERATION),
-    fields("exactly", EXACT_REQUEST),
-    fields(
-        "firstAvailable",
-        &[
-            word("name"),
-            shown(word("deviceClassName")),
-            shown(word("allocationMode")),
-            shown(word("count")),
-            fields("tolerations", DEVICE_TOLERATION),
-        ],
-    ),
+    fields("exactly", DEVICE_SUBREQUEST),
+    fields("firstAvailable", DEVICE_SUBREQUEST),
 ];
 
 const DEVICE_CLAIM: &[Field] = &[fields("devices", &[fields("requests", DEVICE_REQUEST)])];
