@@ -66,7 +66,7 @@ pub struct OwnedPods {
     pub active: i64,
     /// Number of active pods that are ready.
     pub ready: i64,
-    /// How many are terminating and not at their end.
+    /// Terminating pods that have not ended.
     pub terminating: i64,
 }
 
@@ -249,7 +249,7 @@ impl Cluster {
         self.devices.as_ref()
     }
 
-    /// The same to be changed; from now on there are devices.
+    /// Mutable devices; creates the store if there was none.
     pub fn devices_mut(&mut self) -> &mut Devices {
         Arc::make_mut(self.devices.get_or_insert_default())
     }

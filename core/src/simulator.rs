@@ -156,9 +156,9 @@ pub struct InitialState {
     /// come by name. Upstream the order is that of a map, which is random, and decides which of
     /// several nodes that are lost together is tainted first; with these a recorded run is played.
     pub pass_orders: Vec<Vec<NodeName>>,
-    /// How many pods the scheduler tries in vain between the two writes by which a node is
-    /// uncordoned, each time in turn; one where nothing is said. Upstream that depends on how fast
-    /// the machine is; with these a recorded run is played.
+    /// Number of pods that the scheduler tries in vain between the two writes that uncordon a node,
+    /// in the order of the uncordonings; 1 by default. Upstream it depends on the machine's speed,
+    /// so a replay of a recorded run sets it.
     pub tried_ahead: BTreeMap<NodeName, Vec<usize>>,
     /// Whether the pod garbage collector collects the pods of a deleted node in its fourth pass
     /// and not in its third. Upstream two timers race; the third pass wins on a machine that is not

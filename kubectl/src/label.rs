@@ -135,7 +135,7 @@ fn change_one(
     Ok(if what == "label" { message } else { "annotated" })
 }
 
-/// What is said of an object whose labels were changed. Mirrors `updateDataChangeMsg`.
+/// Message about an object whose labels changed. Mirrors `updateDataChangeMsg`.
 fn labeled(
     release: KubernetesRelease,
     (old, new): (&Pairs, &Pairs),

@@ -47,7 +47,7 @@ pub fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     value_of(parse(text, Split::Nothing).map(|(document, _)| document))
 }
 
-/// The same of a scenario. Its nodes, pods and workloads are decoded one by one, so that a large
+/// Reads a scenario likewise. Its nodes, pods and workloads are decoded one by one, so that a large
 /// cluster is never in memory as a tree.
 ///
 /// # Errors

@@ -53,7 +53,7 @@ pub struct PodCase {
     pub process_count: Option<u64>,
     /// `spec.terminationGracePeriodSeconds`.
     pub termination_grace_period_seconds: Option<i64>,
-    /// What it uses of local storage altogether.
+    /// Local storage that it uses, in bytes.
     pub ephemeral_storage_used: Option<u64>,
     /// `spec.resources.requests.memory`.
     pub pod_memory_request: Option<String>,

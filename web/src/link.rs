@@ -105,7 +105,7 @@ impl Draft {
 /// The link of a session.
 ///
 /// # Errors
-/// There is no link; the text says why.
+/// The reason why no link can be made.
 pub(crate) fn write(session: &Session, selection: Option<&Selection>) -> Result<Draft, String> {
     let timeline = session.timeline();
     let start = &timeline.start;

@@ -175,7 +175,7 @@ pub(crate) struct Session {
     marks: Vec<Mark>,
     /// The record of each object, also ahead of a clock that was moved back.
     recorder: LaneRecorder,
-    /// This timeline, run ahead of the clock.
+    /// The timeline's continuation beyond the clock.
     forecast: Option<Box<Session>>,
     /// The moment to which the clock is put back, with the knowledge of that time.
     peek: Option<moments::Peek>,

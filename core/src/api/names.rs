@@ -34,7 +34,7 @@ pub fn label_words(release: KubernetesRelease, messages: Vec<String>) -> Vec<Str
     if release.counts_bytes_of_labels() { in_bytes(messages) } else { messages }
 }
 
-/// The same messages in the words since 1.35.
+/// Rewords messages as releases since 1.35 do.
 pub(crate) fn in_bytes(messages: Vec<String>) -> Vec<String> {
     let word = |message: String| match message.strip_prefix("a qualified name ") {
         Some(rest) => format!("a valid label key {rest}"),

@@ -69,7 +69,7 @@ impl Pod {
     }
 
     /// `metadata.generation`: how often `spec` has changed, its creation and its deletion counted.
-    /// It is kept only if it is another number than these two say.
+    /// Stored only where these two give another number.
     #[must_use]
     pub fn generation(&self) -> i64 {
         let known = self.metadata.other.get("generation").and_then(Value::as_i64);

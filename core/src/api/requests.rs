@@ -49,7 +49,7 @@ pub fn pod_requests(
     Ok(total)
 }
 
-/// The same without what the pod asks for as a whole (`spec.resources`).
+/// Requests of the containers, without those of the whole pod (`spec.resources`).
 ///
 /// # Errors
 /// A field of another type than it should be, or an amount that is no quantity.
@@ -63,7 +63,7 @@ pub fn container_requests(
     Ok(total)
 }
 
-/// What containers ask for together. Mirrors `AggregateContainerRequests`.
+/// Requests of all containers together. Mirrors `AggregateContainerRequests`.
 fn aggregated(
     pod: &Pod,
     release: KubernetesRelease,

@@ -210,7 +210,7 @@ pub struct SharedPool {
     tolerations: HashSet<Shared<Vec<Toleration>>, FixedState>,
 }
 
-/// It is no state: a copy begins without anything.
+/// A pool is no state, so a copy begins empty.
 impl Clone for SharedPool {
     fn clone(&self) -> Self {
         Self::default()

@@ -55,7 +55,7 @@ pub struct ReplicaSetStatus {
     /// How many have been ready for `minReadySeconds`.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub available_replicas: i64,
-    /// How many pods are terminating and not at their end (1.35 and later).
+    /// Terminating pods that have not ended (1.35 and later).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub terminating_replicas: Option<i64>,
     /// The `metadata.generation` that the controller has seen.
@@ -91,7 +91,7 @@ pub struct DeploymentStatus {
     /// How many of those that its ReplicaSets want are not available.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub unavailable_replicas: i64,
-    /// How many pods are terminating and not at their end (1.35 and later).
+    /// Terminating pods that have not ended (1.35 and later).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub terminating_replicas: Option<i64>,
     /// `Available`, `Progressing`, `ReplicaFailure`.

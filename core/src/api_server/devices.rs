@@ -37,9 +37,9 @@ impl ApiServer {
         Ok(())
     }
 
-    /// What the API server fills in: taints get the time at which they were added, in whole
-    /// seconds. Without the gate `DRADeviceTaints` devices have no taints. Mirrors
-    /// `SetDefaults_DeviceTaint` and `dropDisabledFields`.
+    /// Sets `timeAdded` of taints, in whole seconds, as the API server does. Without the gate
+    /// `DRADeviceTaints` it removes the taints of devices. Mirrors `SetDefaults_DeviceTaint` and
+    /// `dropDisabledFields`.
     fn complete_device_object(&self, object: &mut DeviceObject) {
         if object.kind.is_namespaced() && object.metadata.namespace.is_empty() {
             object.metadata.namespace = "default".into();

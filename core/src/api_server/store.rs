@@ -108,7 +108,7 @@ impl ApiServer {
             }
             Write::Volume(write) => self.store_volume(write),
             Write::PutDeviceObject(object) => {
-                // What cannot be read was refused.
+                // Unreadable objects were refused before.
                 let change = self.cluster.devices_mut().put(Arc::from(object)).ok()?;
                 Some(Change::Device(change))
             }

@@ -65,9 +65,9 @@ pub enum CommandError {
     ClaimNotFound(PodKey),
     /// There is no volume of that name.
     VolumeNotFound(String),
-    /// There is no object of that kind and name.
+    /// No object has that kind and name.
     DeviceObjectNotFound(DeviceKind, PodKey),
-    /// There is an object of that kind and name already.
+    /// Another object has that kind and name.
     DeviceObjectAlreadyExists(DeviceKind, PodKey),
     /// There is such a budget already.
     BudgetAlreadyExists(PodKey),

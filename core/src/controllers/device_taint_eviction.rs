@@ -25,7 +25,7 @@ use crate::time::Timestamp;
 
 /// The least time between two writes of the status of a rule. Mirrors `ruleStatusPeriod`.
 const RULE_STATUS_PERIOD: Duration = Duration::from_secs(10);
-/// How many evicted pods are remembered. Mirrors `maxUIDCacheEntries`.
+/// Limit of remembered evicted pods. Mirrors `maxUIDCacheEntries`.
 const MOST_EVICTED: usize = 500;
 
 /// Requests and events of the controller.
@@ -97,7 +97,7 @@ enum Request {
 pub struct DeviceTaintEvictionController {
     /// Whether it knows rules, and not only the taints that drivers publish.
     rules: bool,
-    /// When each pod is to be evicted. Mirrors `deletePodAt`.
+    /// Planned evictions. Mirrors `deletePodAt`.
     delete_pod_at: BTreeMap<PodInstance, Eviction>,
     claims: BTreeMap<PodKey, AllocatedClaim>,
     taints: Taints,
@@ -155,13 +155,13 @@ impl DeviceTaintEvictionController {
         pending.map(|(pod, it)| (pod.clone(), it.at, it.reasons_in_words())).collect()
     }
 
-    /// When a pod is to be evicted, in nanoseconds from zero on.
+    /// Planned time of a pod's eviction, in nanoseconds since the start.
     #[must_use]
     pub fn eviction_of(&self, key: &PodKey, pod: &Pod) -> Option<i64> {
         self.delete_pod_at.get(&PodInstance::of(key, pod)).map(|eviction| eviction.at)
     }
 
-    /// How many pods were evicted because of each rule that is there, by the UID of the rule.
+    /// Evicted pods of each existing rule, by the rule's UID.
     #[must_use]
     pub fn evicted_by_rule(&self) -> &BTreeMap<String, u64> {
         &self.evicted_by_rule
@@ -317,7 +317,7 @@ impl DeviceTaintEvictionController {
         }
     }
 
-    /// When a pod is to be evicted and why, because of any of its claims. Mirrors
+    /// Eviction of a pod with its reasons, over all of its claims. Mirrors
     /// `Controller.podEvictionTime`.
     fn pod_eviction(&self, pod: &Pod) -> Option<Eviction> {
         let mut eviction: Option<Eviction> = None;

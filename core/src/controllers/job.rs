@@ -244,7 +244,7 @@ impl JobController {
             return None;
         }
         let state = self.jobs.get(key)?;
-        // Where finalizers are looked at, new failures are added when the Job is.
+        // Releases that track finalizers add new failures when they sync the Job.
         let new =
             if self.reconciler.release.delays_end_of_jobs() { state.uncounted.len() } else { 0 };
         let failures = state.failures.saturating_add(u32::try_from(new).unwrap_or(u32::MAX));

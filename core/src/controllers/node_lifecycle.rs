@@ -23,8 +23,8 @@
 //! it starts and ends at one moment. A change reported at the moment of a pass, before the pass has
 //! run, is seen by it; [`end_instant`] ends a moment.
 //!
-//! Where Kubernetes leaves an order unspecified (nodes in a pass, zones), this engine orders by
-//! name.
+//! This engine orders by name where Kubernetes leaves an order unspecified (nodes in a pass,
+//! zones).
 //!
 //! [`handle_node_update`]: NodeLifecycleController::handle_node_update
 //! [`handle_lease_update`]: NodeLifecycleController::handle_lease_update

@@ -111,7 +111,7 @@ pub struct Scheduler {
     actions: VecDeque<SchedulerAction>,
     /// Pods that are tried before any controller looks at the node that has just changed.
     ahead: usize,
-    /// How many these are when a node is uncordoned, each time in turn.
+    /// That number for each node, in the order in which it is uncordoned.
     ahead_of: BTreeMap<NodeName, VecDeque<usize>>,
     /// Nodes to be taken where several are equally good, by pod or controller.
     placements: BTreeMap<String, VecDeque<NodeName>>,
@@ -135,9 +135,9 @@ struct Waiting {
     timer: Option<TimerId>,
     /// Its place among those that back off, if that timer is the end of its back-off.
     backoff: Option<(Timestamp, Rank)>,
-    /// How often its object has changed.
+    /// Number of changes of its object.
     revision: u64,
-    /// What that was when an event was last recorded, and its words if it may be counted again.
+    /// `revision` at the last recorded event, and the event's message if it may be counted again.
     recorded: Option<(u64, Option<String>)>,
 }
 
@@ -212,8 +212,8 @@ impl Scheduler {
         self.placements = placements.map(|(key, nodes)| (key, nodes.into())).ordered_map();
     }
 
-    /// How many pods are tried between the two writes by which a node is uncordoned, each time in
-    /// turn; one where nothing is said.
+    /// Sets the number of pods tried between the two writes that uncordon a node, in the order of
+    /// the uncordonings; 1 by default.
     pub fn try_ahead(&mut self, tried: BTreeMap<NodeName, Vec<usize>>) {
         self.ahead_of = tried.into_iter().map(|(node, tried)| (node, tried.into())).ordered_map();
     }

@@ -627,7 +627,7 @@ fn compare_magnitudes(
     let (Some((one, ..)), Some((other, ..))) = (one.first(), other.first()) else {
         return Ordering::Equal;
     };
-    // What is younger than a nanosecond has no logarithm, and goes first.
+    // Ages below 1 ns have no logarithm and go first.
     let magnitude = |Reverse(time): Reverse<Time>| now.since(time).as_nanos().checked_ilog2();
     let compare = |a: Option<Reverse<Time>>, b: Option<Reverse<Time>>| {
         if a == b {

@@ -449,7 +449,7 @@ fn flag(name: &str, value: Duration) -> String {
 /// Unknown phases of the moment at which a health pass finds a node.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenPhases {
-    /// How much earlier, and later, the moment and its consequences could have come.
+    /// Bounds by which the moment and its consequences could have been earlier or later.
     earlier: Duration,
     later: Duration,
     /// Uncertainty about the heartbeats, as the start of a sentence; empty if there is none.

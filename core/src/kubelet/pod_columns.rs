@@ -70,8 +70,8 @@ impl PodColumns {
         self.last_restart = self.last_restart.max(ended);
     }
 
-    /// What the init containers say, unless all of them are done; whether one is not, and how often
-    /// the sidecars up to there were restarted, the last time when.
+    /// Sets the status of unfinished init containers. Returns whether one is unfinished, and the
+    /// restarts of the sidecars before it with the time of the last.
     fn initializing(&mut self, pod: &Pod) -> (bool, (i64, Option<Time>)) {
         let containers = list(&pod.spec.other, "initContainers");
         let is_sidecar = |name: &str| {

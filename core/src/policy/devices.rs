@@ -26,9 +26,9 @@ pub fn prevents_allocation(taint: &Taint, tolerations: &[Toleration]) -> bool {
         && !tolerations.iter().any(|toleration| tolerates_device_taint(toleration, taint))
 }
 
-/// How long the pods of a claim may go on using a device with a `NoExecute` taint, in nanoseconds
-/// from its `timeAdded` on: the least time of all tolerations that tolerate it; `None` is forever, as
-/// soon as one of them has no time. A toleration without an effect does not count, although it lets
+/// Time for which the pods of a claim may use a device with a `NoExecute` taint, in nanoseconds
+/// from its `timeAdded` on: the least time of all tolerations that tolerate it. `None` is forever:
+/// one of them has no time. A toleration without an effect does not count, although it lets
 /// the device be allocated. Large times wrap around to negative ones, as upstream. Mirrors
 /// `Controller.claimEvictionTime`.
 #[must_use]

@@ -192,7 +192,7 @@ pub fn validate_node_taints(taints: &[Taint], path: &str) -> Vec<FieldError> {
     check_node_taints(taints, path, &ValidationOptions::default())
 }
 
-/// The same in the words of a release.
+/// Validates the taints in the words of a release.
 #[must_use]
 pub fn check_node_taints(
     taints: &[Taint],

@@ -259,7 +259,7 @@ pub(super) fn job(value: &Value, page: &mut Page) {
     }
     if release.describe_tells_backoff_limit() {
         page.field("Suspend", value.pointer("/spec/suspend") == Some(&Value::Bool(true)));
-        // What is not given, the API server sets.
+        // The API server sets absent fields.
         let default = spec("backoffLimitPerIndex").map_or(6, |_| i64::from(i32::MAX));
         page.field("Backoff Limit", spec("backoffLimit").unwrap_or(default));
         if let Some(seconds) = spec("ttlSecondsAfterFinished") {

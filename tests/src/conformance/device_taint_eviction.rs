@@ -30,7 +30,7 @@ struct Case {
     resource_claims: Vec<Value>,
     rules: Vec<Value>,
     pods: Vec<Pod>,
-    /// How many writes about a pod or a rule fail.
+    /// Number of failing writes, by pod or rule.
     #[serde(default)]
     failures: BTreeMap<String, Failures>,
     actions: Vec<Action>,
@@ -40,7 +40,7 @@ struct Case {
     last: Value,
     #[serde(default)]
     flagged: bool,
-    /// How many outcomes the real code had.
+    /// Number of outcomes of the real code.
     #[serde(default, rename = "different")]
     _different: u64,
 }
@@ -126,7 +126,7 @@ struct Server {
     driver: Driver,
     controller: DeviceTaintEvictionController,
     failures: BTreeMap<String, Failures>,
-    /// When terminating pods are gone, with their UIDs.
+    /// Times at which terminating pods are gone, with their UIDs.
     removals: BTreeSet<(Timestamp, PodKey, String)>,
     /// Writes that the controller's informer does not show yet.
     unseen: VecDeque<Unseen>,
@@ -414,7 +414,7 @@ impl Server {
         self.outcomes.push(outcome);
     }
 
-    /// What is there at the end.
+    /// State at the end.
     fn last(&self) -> Value {
         let pending = self.controller.pending().into_iter().map(|(pod, at, reasons)| {
             json!({ "pod": pod.key, "uid": pod.uid, "when": at, "reason": reasons })
@@ -451,7 +451,7 @@ impl Server {
     }
 }
 
-/// What a write that fails gives.
+/// Result of a failing write.
 const FAILED: RequestResult = RequestResult::Error(ApiErrorKind::InternalError);
 
 fn read<T: serde::de::DeserializeOwned>(value: Value) -> T {

@@ -23,7 +23,7 @@ struct Case {
     flagged: Value,
 }
 
-/// That release, and the clock of all cases.
+/// View of a release at the time of all cases.
 pub(super) fn view(release: &str) -> View {
     View {
         release: release_of(release),

@@ -32,7 +32,7 @@ struct Case {
     deleted_at_first: Vec<String>,
     #[serde(rename = "deletedAt41s")]
     deleted_later: Vec<String>,
-    /// How each pass patches pods before it deletes them.
+    /// Patches of pods before each pass deletes them.
     #[serde(rename = "patchedAt0s", default)]
     patched_at_first: BTreeMap<String, Value>,
     #[serde(rename = "patchedAt41s", default)]

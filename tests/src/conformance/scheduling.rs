@@ -208,7 +208,7 @@ struct FilterAnswer {
     crash: Value,
 }
 
-/// How the reason begins for nodes of which no filter is asked.
+/// Start of the reason for nodes that no filter sees.
 const LEFT_OUT: &str = "node(s) didn't satisfy plugin(s)";
 
 /// Runs one case of `scheduler_filter_*` of that release.

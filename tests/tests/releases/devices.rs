@@ -53,7 +53,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         after: "stays",
         observe: |release| {
             if FeatureGate::DRADeviceTaints.stage(release) == GateStage::Absent {
-                // There is nothing that a rule could taint.
+                // No rule can taint a device in this release.
                 return "evicted".to_owned();
             }
             let gates = [FeatureGate::DynamicResourceAllocation, FeatureGate::DRADeviceTaints];

@@ -130,7 +130,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         before: "None",
         after: "Some(Number(3))",
         observe: |release| {
-            // It is created, its image is another one, and it is deleted.
+            // The pod is created, gets another image and is deleted.
             let mut simulator = waiting(release, &[asking_for("1")]);
             let mut other = asking_for("1");
             other["spec"]["nodeName"] = "n".into();
@@ -754,7 +754,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         before: "bound after 90 s",
         after: "bound after 330 s",
         observe: |release| {
-            // That a pod is being deleted, and no longer counts, is no reason to try others again.
+            // A terminating pod no longer counts, but its deletion lets no other pod be tried again.
             let labelled = |name: &str, pods: u32| {
                 let more = json!({"status": {"allocatable": {"pods": pods},
                     "conditions": [{"type": "Ready", "status": "True"}]}});
@@ -1245,7 +1245,7 @@ fn waiting(release: KubernetesRelease, pods: &[Value]) -> Simulator {
     simulator
 }
 
-/// Where the pod `p` is half a minute later.
+/// Node of the pod `p` at 40 s.
 fn node_of_p(simulator: &mut Simulator) -> String {
     simulator.advance_to(Timestamp::from_secs(40)).unwrap();
     let pod = simulator.cluster().get_pod(&PodKey::new("default", "p")).unwrap();
@@ -1278,7 +1278,7 @@ fn apart_from(app: &str) -> Value {
             { "topologyKey": HOST, "labelSelector": { "matchLabels": { "app": app } } }] } } })
 }
 
-/// Where a pod goes after the end of one that does not want it near.
+/// Node of a pod after the end of another whose anti-affinity excluded it.
 fn after_end_of_one_with_anti_affinity(release: KubernetesRelease) -> String {
     let mut there = json!({ "metadata": { "name": "there" }, "spec": apart_from("web") });
     json_patch(&mut there, json!({ "spec": { "nodeName": "n" } }));
@@ -1290,7 +1290,7 @@ fn after_end_of_one_with_anti_affinity(release: KubernetesRelease) -> String {
     node_of_p(&mut simulator)
 }
 
-/// How often a pod is tried in vain once one with a nomination has a node.
+/// Vain attempts of a pod after a nominated one has got a node.
 fn attempts_after_nominated_binding(release: KubernetesRelease) -> String {
     let mut simulator = waiting(release, &[nominated(), asking_for("1")]);
     simulator.drain_events();
@@ -1299,7 +1299,7 @@ fn attempts_after_nominated_binding(release: KubernetesRelease) -> String {
     failed_attempts(&simulator.drain_events())
 }
 
-/// How often the scheduler says that a pod was tried in vain.
+/// Number of `FailedScheduling` events.
 fn failed_attempts(events: &[Event]) -> String {
     let is_attempt = |event: &&Event| match &event.what {
         EventKind::EventRecorded(one) => one.reason == "FailedScheduling",

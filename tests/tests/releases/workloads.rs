@@ -605,8 +605,8 @@ fn answer(outcome: Outcome) -> Value {
     }
 }
 
-/// How the event words it that one of two ReplicaSets grows, of a Deployment that wants fewer pods
-/// than it has.
+/// Message of the event when one of two ReplicaSets grows although their Deployment has too many
+/// pods.
 fn scaled_against_the_others(release: KubernetesRelease) -> String {
     let metadata = |name: &str, more: Value| {
         let mut metadata = json!({ "name": name, "uid": name });

@@ -75,8 +75,8 @@ fn config(release: &str) -> SimulatorConfig {
     }
 }
 
-/// That a pod is being deleted gives no reason to try others again, although one of them fits now
-/// that it does not count: that one is tried when the queue is next flushed of what waits for long.
+/// A terminating pod no longer counts, so another one fits; but its deletion is no reason to try
+/// that one again. It is tried when the queue is next flushed of long waiting pods.
 #[test]
 fn what_waits_for_long_is_tried_again() {
     for (release, bound) in [("1.20", 90), ("1.23", 90), ("1.24", 330), ("1.35", 330)] {

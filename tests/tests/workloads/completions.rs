@@ -170,7 +170,7 @@ fn a_job_is_seen_as_far_as_it_has_come() {
     };
     assert_eq!(seen(10), "1 0 0 ");
     assert_eq!(seen(40), "1 1 0 ");
-    // It has ended when its last pod has.
+    // The Job ends with its last pod.
     assert_eq!(seen(61), "0 1 1 ");
     assert_eq!(seen(95), "0 1 1 Failed: DeadlineExceeded");
 }

@@ -64,7 +64,7 @@ fn conditions(simulator: &Simulator, workload: &str) -> Vec<WorkloadCondition> {
 
 fn reasons(simulator: &Simulator, workload: &str) -> String {
     let mut conditions = conditions(simulator, workload);
-    // How a Job was about to end does not matter once it has.
+    // A finished Job's intermediate conditions do not matter.
     if conditions.iter().any(|known| ["Complete", "Failed"].contains(&known.type_.as_str())) {
         conditions.retain(|known| {
             !["FailureTarget", "SuccessCriteriaMet"].contains(&known.type_.as_str())

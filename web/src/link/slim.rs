@@ -124,7 +124,7 @@ pub(super) fn slim<'c>(
         let is_lease = object.get("kind").is_some_and(|kind| kind == "Lease");
         let is_claim = object.get("kind").is_some_and(|kind| kind == "ResourceClaim");
         if is_claim {
-            // It names pods by their UIDs, its owner among them.
+            // A claim names pods by UID, its owner among them.
             rank_uids(object, &ranks);
         }
         if let Some(Value::Object(metadata)) = object.get_mut("metadata") {

@@ -1,4 +1,4 @@
-//! When the pods of a claim are to be evicted, and because of which taints.
+//! Times at which the pods of a claim are evicted, with the taints that cause it.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -15,9 +15,9 @@ use crate::time::Time;
 /// The taint that is the reason of an eviction. Mirrors `trackedTaint`.
 #[derive(Clone, Debug)]
 pub(super) enum Reason {
-    /// That of a rule.
+    /// The taint of a rule.
     Rule(Arc<DeviceTaintRule>),
-    /// That of a device of a slice: the name of the device and the place of the taint.
+    /// A taint in a slice: the device's name and the taint's index.
     Slice(Arc<ResourceSlice>, String, usize),
 }
 
@@ -39,7 +39,7 @@ impl Reason {
     }
 }
 
-/// The same taint of the same version of an object.
+/// Equality means the same taint in the same version of an object.
 impl PartialEq for Reason {
     fn eq(&self, other: &Self) -> bool {
         let same_object = match (self, other) {
@@ -51,7 +51,7 @@ impl PartialEq for Reason {
     }
 }
 
-/// When pods are to be evicted, and why. Mirrors `evictionAndReason`.
+/// Time and reasons of an eviction. Mirrors `evictionAndReason`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Eviction {
     /// Nanoseconds from zero on; negative if that was before.
@@ -64,7 +64,7 @@ impl Eviction {
     /// The earlier one of both, because of both.
     pub(super) fn join(&mut self, other: &Self) {
         self.at = self.at.min(other.at);
-        // Where both have a reason, that of the other claim stays.
+        // Of two equal reasons the other claim's stays.
         let known = core::mem::replace(&mut self.reasons, other.reasons.clone());
         self.reasons.extend(known);
         self.tidy();
@@ -141,7 +141,7 @@ impl Taints {
         self.pools.values().flat_map(newest)
     }
 
-    /// When the pods of an allocated claim are to be evicted. `start` is the time at zero. Mirrors
+    /// Eviction of the pods of an allocated claim. `start` is the time at zero. Mirrors
     /// `Controller.claimEvictionTime`.
     pub(super) fn eviction_of(&self, claim: &ResourceClaim, start: Time) -> Option<Eviction> {
         let mut at = i64::MAX;

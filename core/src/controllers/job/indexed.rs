@@ -56,12 +56,12 @@ impl IndexFailures {
         number.filter(|number| (0..=i64::from(i32::MAX)).contains(number)).unwrap_or(0)
     }
 
-    /// How many count of those before this pod.
+    /// Counted failures of this index before this pod.
     pub(super) fn before(pod: &Pod) -> i64 {
         Self::noted(pod, FAILURES)
     }
 
-    /// How many there were before this pod, whether or not they count.
+    /// All failures of this index before this pod, ignored ones included.
     pub(super) fn all_before(pod: &Pod) -> i64 {
         Self::noted(pod, FAILURES) + Self::noted(pod, IGNORED_FAILURES)
     }
@@ -161,7 +161,7 @@ impl Indexes {
         self.0.range(..=index).next_back().is_some_and(|(_, last)| *last >= index)
     }
 
-    /// How many of them are among others, too.
+    /// Size of the intersection with other indexes.
     pub(super) fn count_in(&self, others: &Self) -> i64 {
         let pairs = self.0.iter().flat_map(|one| others.0.iter().map(move |other| (one, other)));
         pairs.map(|(one, other)| (one.1.min(other.1) - one.0.max(other.0) + 1).max(0)).sum()

@@ -29,7 +29,7 @@ use crate::protocol::TimeoutReason;
 const FAILURE_TARGET: &str = "FailureTarget";
 const SUCCESS_CRITERIA_MET: &str = "SuccessCriteriaMet";
 
-/// What one look has found. Mirrors `syncJobCtx`.
+/// Findings of one sync. Mirrors `syncJobCtx`.
 struct Look<'a> {
     job: &'a Arc<Workload>,
     pods: Vec<&'a Arc<Pod>>,
@@ -37,7 +37,7 @@ struct Look<'a> {
     ready: i64,
     terminating: i64,
     succeeded: i64,
-    /// How many completions an Indexed Job has.
+    /// Completions of an Indexed Job.
     completions: Option<i64>,
     by_index: Option<i64>,
     policy: Option<&'a Value>,
@@ -527,8 +527,8 @@ impl JobController {
     }
 }
 
-/// Which pods go where so many are too many, and those without a number or with that of another
-/// one. Mirrors `activePodsForRemoval`.
+/// Pods to delete: `number` surplus ones, and all without an index or with a duplicate one.
+/// Mirrors `activePodsForRemoval`.
 fn surplus_of(look: &Look<'_>, number: usize) -> Vec<PodKey> {
     let mut groups: BTreeMap<Option<i64>, Vec<&Arc<Pod>>> = BTreeMap::new();
     if let Some(all) = look.completions {

@@ -146,7 +146,7 @@ pub(crate) fn is_static_pod(pod: &Pod) -> bool {
 /// What a pod asks for of a resource, zero if nothing. Mirrors `GetResourceRequestQuantity`.
 fn request(resources: &PodResources, of: impl Fn(&Resources) -> Option<Quantity>) -> Quantity {
     match &resources.pod_level {
-        // What containers ask for does not count then, not even of other resources.
+        // Requests of containers do not count then, not even of other resources.
         Some(pod) => {
             let mut request = of(&pod.requests).unwrap_or_default();
             if let Some(overhead) = of(&resources.overhead).filter(|_| request.sign() != 0) {

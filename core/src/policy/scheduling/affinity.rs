@@ -79,7 +79,7 @@ impl Snapshot {
     }
 }
 
-/// The same for a term that the pod to be placed requires. Mirrors `AffinityTerm.Matches` without
+/// Matches a term that the pod to be placed requires. Mirrors `AffinityTerm.Matches` without
 /// labels of a namespace.
 fn requires(snapshot: &Snapshot, term: &PodAffinityTerm, owner: &PodGroup, pod: &PodGroup) -> bool {
     let any_namespace = snapshot.config.release.selects_namespaces_by_absent_labels()

@@ -80,7 +80,7 @@ pub(super) struct Cycle<'a> {
     pub(super) refusal: Option<Rejection>,
     /// How many nodes there are.
     pub(super) node_count: usize,
-    /// Where room was made for the pod; empty if nowhere.
+    /// Node on which room was made for the pod, or empty.
     pub(super) nominated: String,
     spread: SpreadState,
     affinity: AffinityState,
@@ -421,7 +421,7 @@ impl<'a> Cycle<'a> {
 const NATIVE: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 
 impl Snapshot {
-    /// How much of a resource the node has; `None` if it has no limit of it.
+    /// Allocatable amount of a resource; `None` is unlimited.
     pub(super) fn allocatable(&self, node: &NodeInfo, name: &str) -> Option<i64> {
         let lenient = !self.config.requires_allocatable;
         match node.allocatable.get(name) {

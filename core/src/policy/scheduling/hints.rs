@@ -1,5 +1,5 @@
-//! Which of the pods that fit nowhere a change may help. Each plugin that rejected a pod says which
-//! changes matter to it. Mirrors `EventsToRegister` and the queueing hints of the plugins.
+//! Hints about the pods that fit nowhere and that a change may help. Each plugin that rejected a pod
+//! says which changes matter to it. Mirrors `EventsToRegister` and the plugins' queueing hints.
 
 use alloc::boxed::Box;
 use core::ops::BitOr;
@@ -84,7 +84,7 @@ struct Both<T> {
     new: Option<T>,
 }
 
-/// What an event is about.
+/// Subject of an event.
 enum Subject {
     Node(Box<Both<NodeInfo>>),
     /// A pod; `own` if it is the one that waits.
@@ -226,7 +226,7 @@ impl Snapshot {
         if rejectors.0 == 0 || rejectors.any_of(event.always) {
             return true;
         }
-        // What cannot be read is tried.
+        // Unreadable pods are tried again.
         let Ok(pod) = self.read(pod) else { return true };
         let asked = |plugin| Rejectors(rejectors.0 & event.asked.0).any_of(Rejectors::of(plugin));
         match &event.subject {

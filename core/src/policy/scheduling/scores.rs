@@ -330,7 +330,7 @@ impl Cycle<'_> {
         with
     }
 
-    /// How balanced the use of CPU and memory is with `wanted` besides what the node has in use.
+    /// Balance of CPU and memory on a node that also gets `wanted`.
     fn balance(&self, node: &NodeInfo, used: &Amounts, wanted: &Amounts) -> i64 {
         let new = self.release().scores_resources_by_fit();
         let fraction = |name: &str| {

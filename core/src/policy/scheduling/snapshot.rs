@@ -74,9 +74,9 @@ pub(super) struct PodNeeds {
     spec: PodSpecFields,
     pub(super) tolerations: Shared<Vec<Toleration>>,
     pub(super) requests: Amounts,
-    /// What it counts for on its node in scores: the same with at least [`LEAST`] for each container.
+    /// Requests as its node's scores count them: at least [`LEAST`] for each container.
     pub(super) scored_requests: Amounts,
-    /// What its own scores of `NodeResourcesFit` count, which do not read `spec.resources`.
+    /// Requests as its own `NodeResourcesFit` scores count them, without `spec.resources`.
     pub(super) wanted_in_scores: Amounts,
     pub(super) fields: SchedulingFields,
 }

@@ -176,7 +176,7 @@ impl PodInfo {
 }
 
 impl Snapshot {
-    /// Which pods a constraint of the pod counts; `None` if it counts none.
+    /// Selector of the pods that a constraint counts; `None` selects no pod.
     pub(super) fn spread_selector(
         &self,
         pod: &PodInfo,

@@ -81,8 +81,8 @@ impl fmt::Display for FieldErrorType {
 
 /// The value that an error is about.
 ///
-/// It prints as Go does: a text in quotes, an object as a Go literal or as JSON. Where Go would print an
-/// address in memory, which says nothing, there is `0xPTR`.
+/// It prints as Go does: a text in quotes, an object as a Go literal or as JSON. Addresses in
+/// memory, which say nothing, are `0xPTR`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]

@@ -10,8 +10,8 @@ use crate::conformance::runner::{FileReport, SHOWN};
 
 /// How much later or earlier a moment may be, in seconds: latencies of a loaded machine.
 pub(super) const LATENCY: f64 = 1.0;
-/// How long a state of a node lasts that is compared, in seconds: one that is over after about
-/// [`LATENCY`] may last for less on the other side.
+/// Least duration of a compared state of a node, in seconds: a state of about [`LATENCY`] may be
+/// shorter on the other side.
 const LASTING: f64 = 1.5;
 /// How much older or younger an age in a table may be, in seconds.
 const AGE: u64 = 3;

@@ -8,12 +8,12 @@ use super::compare::LATENCY;
 use super::recorded::Trace;
 use super::seen::Life;
 
-/// What the engine said of the eviction of a pod.
+/// The engine's forecast of a pod's eviction.
 pub(super) struct Forecast {
     namespace: String,
     group: String,
     node: String,
-    /// When it was said, and until when nothing else was done; seconds.
+    /// Time of the forecast and of the next action, in seconds.
     said: (f64, f64),
     /// The first and the last second in which the pod can be deleted.
     range: (f64, f64),
@@ -46,7 +46,7 @@ pub(super) fn of(
         .collect()
 }
 
-/// How many recorded evictions there was a forecast for, and those that none of them allows.
+/// Number of recorded evictions with a forecast, and those that every forecast excludes.
 pub(super) fn compare(trace: &Trace, forecasts: &[Forecast]) -> (usize, Vec<String>) {
     let mut compared = 0;
     let mut wrong = Vec::new();

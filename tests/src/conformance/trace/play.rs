@@ -28,7 +28,7 @@ const KUBELET_LATENCY: Duration = Duration::from_millis(30);
 const LEASE_INTERVAL: f64 = 10.0;
 /// The longest time until the third pass of the garbage collector that misses a node is over.
 const THREE_PASSES: f64 = 60.0 + LATENCY;
-/// How much earlier or later the scheduler knows of a write than the recorder, in seconds.
+/// Most seconds between the scheduler's and the recorder's knowledge of a write.
 const KNOWN_WITHIN: f64 = 0.01;
 /// Nodes that become not ready within so many seconds are found by one health pass.
 const ONE_PASS: f64 = 2.5;
@@ -59,7 +59,7 @@ pub(super) struct Played {
     pub(super) seen: Seen,
     /// How many values of the record it used beside those of [`Trace::taken`].
     pub(super) taken: usize,
-    /// What it said of evictions after each action.
+    /// Its forecasts of evictions after each action.
     pub(super) forecasts: Vec<Forecast>,
 }
 
@@ -134,7 +134,7 @@ pub(super) fn play(trace: &Trace) -> Result<Played, String> {
             .act(action, next, trace)
             .map_err(|error| format!("{} at {}: {error}", action.what, action.started))?;
         if !action.only_looks() {
-            // What the action set off at once has no forecast.
+            // Immediate effects of the action have no forecast.
             player.advance(player.now());
             let mut later = trace.actions.iter().skip(number + 1);
             let next =
@@ -330,9 +330,9 @@ fn quarantine_ends_late(trace: &Trace) -> bool {
     })
 }
 
-/// How many pods were tried in vain between the two writes by which a node was uncordoned. The
-/// scheduler knows of each write some ms later or earlier than the recorder does. An attempt that
-/// no event tells of is not seen.
+/// Number of pods tried in vain between the two writes that uncordoned a node. The scheduler knows
+/// of each write some ms later or earlier than the recorder. Attempts without an event are not
+/// seen.
 fn tried_ahead(trace: &Trace, release: KubernetesRelease) -> BTreeMap<NodeName, Vec<usize>> {
     let mut tried: BTreeMap<NodeName, Vec<usize>> = BTreeMap::new();
     if !release.counts_second_attempt() {

@@ -39,7 +39,7 @@ pub(super) struct Trace {
     pub(super) scaled_down: Vec<String>,
     /// Nodes that were uncordoned after 0: when, and when their taint was gone.
     pub(super) uncordoned: Vec<(String, f64, f64)>,
-    /// When pods were tried in vain.
+    /// Vain attempts: time and pod.
     pub(super) attempts: Vec<(f64, String)>,
     pub(super) seen: Seen,
 }
