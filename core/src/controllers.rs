@@ -26,6 +26,7 @@ pub mod node_ttl;
 pub mod persistent_volume;
 pub mod pod_gc;
 pub mod replica_set;
+pub mod resource_claim;
 pub mod scheduler;
 pub mod stateful_set;
 pub mod taint_eviction;

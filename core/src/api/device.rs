@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    Fields, ObjectMeta, Pod, PodKey, Taint, Toleration, is_default, nullable, string_enum,
+    Fields, NodeSelectorTerm, ObjectMeta, Pod, PodKey, Taint, Toleration, is_default, nullable,
+    string_enum,
 };
 use crate::time::Time;
 
@@ -96,6 +97,14 @@ pub struct ResourceSlice {
     pub pool: String,
     /// The generation of the pool; slices of lower ones are outdated.
     pub generation: i64,
+    /// Number of slices of the pool in this generation; 0 if the slice does not say.
+    pub slice_count: i64,
+    /// The node of its devices, or empty.
+    pub node_name: String,
+    /// Whether all nodes reach its devices.
+    pub all_nodes: bool,
+    /// The nodes that reach its devices, if a selector says so.
+    pub node_selector: Vec<NodeSelectorTerm>,
     /// Its devices, in order.
     pub devices: Vec<Device>,
 }
@@ -122,6 +131,8 @@ pub struct ResourceClaim {
     pub requests: Vec<DeviceRequest>,
     /// The devices that it has, if it has any.
     pub allocation: Option<Vec<AllocatedDevice>>,
+    /// The nodes that reach these devices; without terms, all nodes.
+    pub node_selector: Vec<NodeSelectorTerm>,
     /// Who may use it.
     pub reserved_for: Vec<ClaimConsumer>,
 }
@@ -140,6 +151,10 @@ pub struct DeviceRequest {
 pub struct DeviceSubRequest {
     /// The name of an alternative.
     pub name: String,
+    /// The class of the devices.
+    pub class: String,
+    /// Number of devices; `None` is all that the node has.
+    pub count: Option<i64>,
     /// The taints that it tolerates.
     pub tolerations: Vec<Toleration>,
 }
@@ -261,9 +276,10 @@ pub fn pod_resource_claims(pod: &Pod) -> Vec<PodResourceClaim> {
         let claim: Option<String> = match &template {
             None => text(given, "resourceClaimName"),
             Some(_) => {
-                let statuses = claim_statuses(pod).and_then(Value::as_array)?.iter();
-                let mut statuses = statuses.filter(|it| it.get("name") == given.get("name"));
-                statuses.next().and_then(|status| text(status, "resourceClaimName"))
+                let statuses = claim_statuses(pod).and_then(Value::as_array);
+                let mut statuses = statuses.into_iter().flatten();
+                let status = statuses.find(|it| it.get("name") == given.get("name"));
+                status.and_then(|status| text(status, "resourceClaimName"))
             }
         };
         let claim = claim.map(|claim| PodKey::new(&pod.metadata.namespace, &claim));

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use serde_json::{Value, json};
 
 use super::{ApiServer, ConfigError, Write, keep_identity};
-use crate::api::{DeviceKind, DeviceObject, Fields, PodKey, RuleCondition};
+use crate::api::{DeviceKind, DeviceObject, Fields, Pod, PodKey, RuleCondition};
 use crate::command::CommandError;
 use crate::policy::devices::validate_device_object;
 
@@ -144,6 +144,13 @@ impl ApiServer {
         let mut rule = DeviceObject::clone(self.device_object(&DeviceKind::DeviceTaintRule, &key)?);
         rule.status.set("conditions", json!([condition.to_value()]));
         Some(Write::PutDeviceObject(Box::new(rule)))
+    }
+
+    /// The controller has made claims for a pod.
+    pub(crate) fn set_claim_statuses(&self, key: PodKey, statuses: Value) -> Option<Write> {
+        let mut pod = Pod::clone(self.cluster.get_pod(&key)?);
+        pod.status.other.set("resourceClaimStatuses", statuses);
+        Some(Write::PutPod(key, Box::new(pod)))
     }
 
     fn device_object(&self, kind: &DeviceKind, key: &PodKey) -> Option<&Arc<DeviceObject>> {

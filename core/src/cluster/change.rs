@@ -85,8 +85,13 @@ pub enum DeviceChange {
         /// As it is.
         new: Option<Arc<DeviceTaintRule>>,
     },
-    /// Of a class, or of a template of claims.
-    Other,
+    /// Of a class of devices.
+    Class {
+        /// Whether it is there now.
+        exists: bool,
+    },
+    /// Of a template of claims.
+    Template,
 }
 
 /// A change of storage.

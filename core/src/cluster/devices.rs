@@ -77,10 +77,10 @@ impl Devices {
                 let new = Arc::new(object.device_taint_rule()?);
                 DeviceChange::Rule { old: self.rules.insert(name, new.clone()), new: Some(new) }
             }
-            DeviceKind::DeviceClass
-            | DeviceKind::ResourceClaimTemplate
-            | DeviceKind::Empty
-            | DeviceKind::Other(_) => DeviceChange::Other,
+            DeviceKind::DeviceClass => DeviceChange::Class { exists: true },
+            DeviceKind::ResourceClaimTemplate | DeviceKind::Empty | DeviceKind::Other(_) => {
+                DeviceChange::Template
+            }
         };
         self.objects.insert((object.kind.clone(), key), object);
         Ok(change)
@@ -99,10 +99,10 @@ impl Devices {
             DeviceKind::DeviceTaintRule => {
                 DeviceChange::Rule { old: self.rules.remove(key.name()), new: None }
             }
-            DeviceKind::DeviceClass
-            | DeviceKind::ResourceClaimTemplate
-            | DeviceKind::Empty
-            | DeviceKind::Other(_) => DeviceChange::Other,
+            DeviceKind::DeviceClass => DeviceChange::Class { exists: false },
+            DeviceKind::ResourceClaimTemplate | DeviceKind::Empty | DeviceKind::Other(_) => {
+                DeviceChange::Template
+            }
         })
     }
 }

@@ -467,7 +467,7 @@ impl Controller for DeviceTaintEvictionController {
                 }
             }
             Change::Pod { old: None, new: None, .. }
-            | Change::Device(DeviceChange::Other)
+            | Change::Device(DeviceChange::Class { .. } | DeviceChange::Template)
             | Change::Node { .. }
             | Change::Workload { .. }
             | Change::Lease { .. }

@@ -1,5 +1,6 @@
 //! The scheduler at work: pods that wait for a node, in their order, and when they are tried again.
 
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -9,9 +10,13 @@ use core::cmp::Reverse;
 use core::time::Duration;
 
 use super::{Context, Controller, WorkTicket};
-use crate::api::{Node, NodeName, Pod, PodCondition, PodKey, SchedulingFields, pod_claims};
-use crate::cluster::{Change, Cluster, VolumeChange, Volumes};
+use crate::api::{
+    DeviceObject, Node, NodeName, Pod, PodCondition, PodKey, SchedulingFields, claim_statuses,
+    pod_claims,
+};
+use crate::cluster::{Change, Cluster, DeviceChange, Devices, VolumeChange, Volumes};
 use crate::order::Ordered;
+use crate::policy::devices::AllocatorFeatures;
 use crate::policy::scheduling::{
     BudgetOfVictims, ClusterEvent, Decision, Preemption, Rejectors, Snapshot, preempted_condition,
     preempted_message,
@@ -41,6 +46,9 @@ pub enum SchedulerAction {
         /// A volume that is there.
         volume: Option<String>,
     },
+    /// `PUT` the status of a resource claim of a pod that is about to be bound: its devices, and
+    /// that the pod may use them.
+    ReserveClaim(Box<DeviceObject>),
     /// `POST` a binding of the pod to the node.
     BindPod {
         /// Which pod.
@@ -86,6 +94,8 @@ const FLUSH: Duration = Duration::from_secs(30);
 #[derive(Clone, Debug)]
 pub struct Scheduler {
     snapshot: Snapshot,
+    /// `None` if it allocates no devices.
+    allocator: Option<AllocatorFeatures>,
     /// Changes with the snapshot.
     version: u64,
     waiting: BTreeMap<PodKey, Waiting>,
@@ -144,6 +154,9 @@ struct Waiting {
 impl Waiting {
     /// When it may be tried again. Mirrors `calculateBackoffDuration`.
     fn backoff_ends(&self) -> Timestamp {
+        if self.attempts == 0 {
+            return self.since.0;
+        }
         let (first, most) = BACKOFF;
         let doubled = first.saturating_mul(1 << self.attempts.saturating_sub(1).min(8));
         self.since.0.saturating_add(doubled.min(most))
@@ -185,6 +198,7 @@ impl Scheduler {
     pub fn new(snapshot: Snapshot) -> Self {
         Self {
             snapshot,
+            allocator: None,
             version: 0,
             waiting: BTreeMap::new(),
             active: BTreeMap::new(),
@@ -234,6 +248,18 @@ impl Scheduler {
     /// Tells of the volumes that there are; `None` if they do not take part.
     pub fn set_volumes(&mut self, volumes: Option<Arc<Volumes>>) {
         self.snapshot.set_volumes(volumes);
+    }
+
+    /// Lets it allocate devices.
+    pub const fn allocate_devices(&mut self, features: AllocatorFeatures) {
+        self.allocator = Some(features);
+    }
+
+    /// Tells of the devices that there are, if there are any and it allocates devices.
+    pub fn set_devices(&mut self, devices: Option<&Arc<Devices>>) {
+        if let (Some(features), Some(devices)) = (self.allocator, devices) {
+            self.snapshot.set_devices(devices.clone(), features);
+        }
     }
 
     /// What it knows of nodes and the pods on them.
@@ -490,6 +516,28 @@ impl Scheduler {
         self.retry(context, pods);
     }
 
+    /// A claim for devices, a slice of them, a class or a rule has changed.
+    fn observe_devices(&mut self, context: &mut Context<'_>, change: &DeviceChange) {
+        let by_rule = matches!(change, DeviceChange::Rule { .. });
+        if self.allocator.is_none_or(|features| by_rule && !features.rules) {
+            return;
+        }
+        self.set_devices(context.cluster.devices());
+        let event = ClusterEvent::of_devices(change);
+        if !event.is_of_interest() {
+            return;
+        }
+        self.failures.clear();
+        self.changed(context);
+        if self.snapshot.release().has_queueing_hints() {
+            self.wake(context, &event, i64::MAX);
+            return;
+        }
+        let waiting = self.unschedulable.iter().filter(|(_, by)| by.any_of(Rejectors::DEVICES));
+        let pods: Vec<PodKey> = waiting.map(|(key, _)| key.clone()).collect();
+        self.retry(context, pods);
+    }
+
     /// A pod that waits for a node was created or has changed. Mirrors `PriorityQueue.Update`.
     fn observe_waiting(
         &mut self,
@@ -513,6 +561,12 @@ impl Scheduler {
             return;
         };
         waiting.revision += 1;
+        if self.unschedulable.get(key).is_some_and(|by| by.any_of(Rejectors::DEVICES))
+            && old.and_then(claim_statuses) != claim_statuses(pod)
+        {
+            self.retry(context, [key.clone()]);
+            return;
+        }
         let backs_off = waiting.backoff.is_some();
         if changed {
             self.failures.clear();
@@ -638,11 +692,18 @@ impl Scheduler {
     fn schedule_next(&mut self, context: &Context<'_>) {
         let Some(key) = self.pop() else { return };
         self.ahead = self.ahead.saturating_sub(1);
+        let pod = context.cluster.get_pod(&key);
+        let is_gated = pod.is_some_and(|pod| self.snapshot.lacks_claims(pod));
         if let Some(waiting) = self.waiting.get_mut(&key) {
             waiting.place = None;
-            waiting.attempts = waiting.attempts.saturating_add(1);
+            waiting.attempts = waiting.attempts.saturating_add(u32::from(!is_gated));
         }
-        let Some(pod) = context.cluster.get_pod(&key) else { return };
+        if is_gated {
+            // `PreEnqueue` records nothing.
+            self.unschedulable.insert(key, Rejectors::DEVICES);
+            return;
+        }
+        let Some(pod) = pod else { return };
         if self.snapshot.seeks_company(pod) {
             self.seeking.insert(key.clone());
         }
@@ -652,6 +713,9 @@ impl Scheduler {
                 let message = format!("Successfully assigned {key} to {node}");
                 self.record(&key, "Normal", "Scheduled", message);
                 let selected = self.snapshot.claims_to_bind(pod, &node);
+                let reserved = self.snapshot.claims_to_reserve(pod, &node).into_iter();
+                let reserve = |claim| SchedulerAction::ReserveClaim(Box::new(claim));
+                self.actions.extend(reserved.map(reserve));
                 let node = NodeName::from(node.as_str());
                 for (claim, volume) in selected {
                     let node = node.clone();
@@ -860,10 +924,8 @@ impl Controller for Scheduler {
                 self.observe_pod(context, key, old.as_deref(), new.as_deref());
             }
             Change::Volume(change) => self.observe_volume(context, change),
-            Change::Workload { .. }
-            | Change::Budget { .. }
-            | Change::Lease { .. }
-            | Change::Device(_) => {}
+            Change::Device(change) => self.observe_devices(context, change),
+            Change::Workload { .. } | Change::Budget { .. } | Change::Lease { .. } => {}
         }
     }
 

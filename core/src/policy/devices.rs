@@ -1,8 +1,12 @@
-//! Taints of devices: which of them a request tolerates, and for how long.
+//! Taints of devices: which of them a request tolerates, and for how long; and the devices that
+//! claims get.
+
+mod allocation;
 
 use alloc::format;
 use alloc::vec::Vec;
 
+pub use self::allocation::{AllocatorFeatures, Alternative, PublishedDevice, allocate};
 use super::matching::tolerates;
 use super::validation::{FieldError, validate_label_name};
 use crate::api::{

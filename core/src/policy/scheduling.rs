@@ -16,11 +16,15 @@
 //!   the selectors of services and controllers. Here the pods of the same controller are counted,
 //!   unless [`Snapshot::set_workload_selector`] told of the controller.
 //! - Volumes and claims are looked at only if [`Snapshot::set_volumes`] told of them; of limits of
-//!   nodes, and of disks without claims, nothing is known. Resource claims are ignored.
+//!   nodes, and of disks without claims, nothing is known.
+//! - Resource claims are looked at in a simulation only. A device suits every class and request: CEL
+//!   selectors, constraints, counters, capacity and admin access are not evaluated, and no claim
+//!   is deallocated in `PostFilter`.
 
 mod affinity;
 mod alike;
 mod arithmetic;
+mod devices;
 mod filters;
 mod groups;
 mod hints;
@@ -39,6 +43,7 @@ use core::fmt;
 
 use serde::Serialize;
 
+pub(crate) use devices::{MOST_CONSUMERS, is_reserved_for, reserve_for};
 pub use filters::FilterPlugin;
 pub(crate) use hints::{ClusterEvent, Rejectors};
 pub use message::{NO_NODES_AVAILABLE, fit_error};

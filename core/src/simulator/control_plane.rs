@@ -26,10 +26,12 @@ use crate::controllers::job::JobController;
 use crate::controllers::persistent_volume::{PersistentVolumeAction, PersistentVolumeController};
 use crate::controllers::pod_gc::{PodGcAction, PodGcAnswer, PodGcConfig, PodGcController};
 use crate::controllers::replica_set::ReplicaSetController;
+use crate::controllers::resource_claim::{ResourceClaimAction, ResourceClaimController};
 use crate::controllers::scheduler::{Scheduler, SchedulerAction};
 use crate::controllers::stateful_set::StatefulSetController;
 use crate::controllers::workload::{WorkloadAction, WriteAnswer};
 use crate::controllers::{Context, Controller};
+use crate::policy::devices::AllocatorFeatures;
 use crate::policy::eviction::{DeleteOptions, Eviction, evict};
 use crate::policy::scheduling::{SchedulerConfig, SchedulingError, Snapshot};
 use crate::policy::validation::{FieldError, validate_budget, validate_workload};
@@ -52,6 +54,8 @@ pub(super) struct ControlPlane {
     pub(super) attach_detach: AttachDetachController,
     /// `None` unless the release has it, switched on.
     device_taint_eviction: Option<DeviceTaintEvictionController>,
+    /// `None` unless the scheduler allocates devices.
+    resource_claims: Option<ResourceClaimController>,
     /// `None` unless the cluster has one.
     descheduler: Option<Descheduler>,
     autoscaler: Option<Autoscaler>,
@@ -65,6 +69,7 @@ pub(super) enum ControlAction {
     Collect(PodGcAction),
     Disruption(DisruptionAction),
     Volume(PersistentVolumeAction),
+    ResourceClaim(ResourceClaimAction),
     Attach(AttachDetachAction),
     DeviceTaint(DeviceTaintEvictionAction),
     Deschedule(DeschedulerAction),
@@ -97,6 +102,9 @@ macro_rules! each {
         if let Some($controller) = &mut $plane.device_taint_eviction {
             $call;
         }
+        if let Some($controller) = &mut $plane.resource_claims {
+            $call;
+        }
         if let Some($controller) = &mut $plane.descheduler {
             $call;
         }
@@ -126,8 +134,15 @@ impl ControlPlane {
         let conditions = api.gates.is_enabled(FeatureGate::PodDisruptionConditions);
         let mut control = Self::new(config, conditions, &api.cluster)?;
         api.admission = Some(admission);
-        if api.gates.has_device_taints() {
-            let rules = api.gates.has_device_taint_rules(api.config.release);
+        let taints = api.gates.has_device_taints();
+        let rules = api.gates.has_device_taint_rules(api.config.release);
+        if api.config.release.allocates_devices()
+            && api.gates.is_enabled(FeatureGate::DynamicResourceAllocation)
+        {
+            control.scheduler.allocate_devices(AllocatorFeatures { taints, rules });
+            control.resource_claims = Some(ResourceClaimController::default());
+        }
+        if taints {
             control.device_taint_eviction = Some(DeviceTaintEvictionController::new(rules));
         }
         control.descheduler = api.config.descheduler.clone().map(Descheduler::new);
@@ -215,6 +230,7 @@ impl ControlPlane {
             volumes: PersistentVolumeController::new(),
             attach_detach: AttachDetachController::new(release),
             device_taint_eviction: None,
+            resource_claims: None,
             descheduler: None,
             autoscaler: None,
             ready_history: ReadyHistory::default(),
@@ -234,6 +250,10 @@ impl ControlPlane {
 
     /// Tells of the devices and claims that are there at the beginning.
     pub(super) fn bootstrap_devices(&mut self, api: &ApiServer, sequence: &mut Sequence) {
+        self.scheduler.set_devices(api.cluster.devices());
+        if let Some(controller) = &mut self.resource_claims {
+            controller.bootstrap(&api.cluster);
+        }
         if let Some(controller) = &mut self.device_taint_eviction {
             controller.bootstrap(&mut api.context(sequence));
         }
@@ -384,9 +404,15 @@ impl ControlPlane {
     /// What one of them wants done next.
     pub(super) fn poll_action(&mut self, context: &mut Context<'_>) -> Option<ControlAction> {
         use WorkloadKind as Kind;
-        // First, so that a claim has its volume before the scheduler binds the pod.
+        // First, so that a claim has its volume before the scheduler binds the pod, and a pod its
+        // claims.
         if let Some(action) = self.volumes.poll_action(context) {
             return Some(ControlAction::Volume(action));
+        }
+        if let Some(controller) = &mut self.resource_claims
+            && let Some(action) = controller.poll_action(context)
+        {
+            return Some(ControlAction::ResourceClaim(action));
         }
         let mut workload = |kind: WorkloadKind| {
             let action = match kind {

@@ -6,7 +6,7 @@ use alloc::boxed::Box;
 
 use super::Simulator;
 use super::control_plane::ControlAction;
-use crate::api::{Node, PodKey, WorkloadKind};
+use crate::api::{DeviceKind, Node, PodKey, WorkloadKind};
 use crate::api_server::{VolumeWrite, Write};
 use crate::cluster::Change;
 use crate::command::{Cascade, CommandError, NodeWrite, PodWrite};
@@ -18,6 +18,7 @@ use crate::controllers::disruption::DisruptionAction;
 use crate::controllers::drain::{DrainAction, DrainController};
 use crate::controllers::persistent_volume::PersistentVolumeAction;
 use crate::controllers::pod_gc::{PodGcAction, PodGcAnswer};
+use crate::controllers::resource_claim::ResourceClaimAction;
 use crate::controllers::scheduler::SchedulerAction;
 use crate::controllers::taint_eviction::shard_of;
 use crate::controllers::workload::{WorkloadAction, WriteAnswer};
@@ -186,6 +187,24 @@ impl Simulator {
                 ControlAction::Volume(PersistentVolumeAction::RemoveVolume { volume }) => {
                     self.commit([Write::Volume(VolumeWrite::RemoveVolume(volume))]);
                 }
+                ControlAction::ResourceClaim(ResourceClaimAction::RecordEvent(event)) => {
+                    self.api.emit(EventKind::EventRecorded(event));
+                }
+                ControlAction::ResourceClaim(ResourceClaimAction::CreateClaim(claim)) => {
+                    // One of that name is there if somebody created it meanwhile.
+                    let write = self.api.create_device_object(*claim).ok();
+                    self.commit(write);
+                }
+                ControlAction::ResourceClaim(ResourceClaimAction::UpdateClaim(claim)) => {
+                    self.commit([Write::PutDeviceObject(claim)]);
+                }
+                ControlAction::ResourceClaim(ResourceClaimAction::DeleteClaim { claim }) => {
+                    self.commit([Write::RemoveDeviceObject(DeviceKind::ResourceClaim, claim)]);
+                }
+                ControlAction::ResourceClaim(ResourceClaimAction::SetClaimStatuses {
+                    pod,
+                    statuses,
+                }) => self.commit(self.api.set_claim_statuses(pod, statuses)),
                 ControlAction::Attach(AttachDetachAction::RecordEvent(event)) => {
                     self.api.emit(EventKind::EventRecorded(event));
                 }
@@ -283,6 +302,7 @@ impl Simulator {
             SchedulerAction::SelectNode { claim, node, volume } => {
                 self.commit(self.api.select_node(&claim, &node, volume.as_deref()));
             }
+            SchedulerAction::ReserveClaim(claim) => self.commit([Write::PutDeviceObject(claim)]),
             SchedulerAction::BindPod { pod, node } => {
                 let binding = self.api.write_binding(pod, &node);
                 self.commit(binding);

@@ -68,7 +68,7 @@ impl Terminal {
                 attachments: Vec::new(),
             },
             priority_classes: of_kind(&objects.others, "PriorityClass"),
-            devices: ["ResourceSlice", "ResourceClaim", "DeviceClass"]
+            devices: ["ResourceSlice", "ResourceClaim", "ResourceClaimTemplate", "DeviceClass"]
                 .iter()
                 .flat_map(|kind| of_kind(&objects.others, kind))
                 .collect(),

@@ -1,7 +1,7 @@
 //! Devices and their taints.
 
 use serde_json::{Value, json};
-use taintlab_core::api::{DeviceObject, Node, Pod};
+use taintlab_core::api::{DeviceObject, Node, Pod, PodKey};
 use taintlab_core::event::EventKind;
 use taintlab_core::release::{FeatureGate, GateStage, KubernetesRelease};
 use taintlab_core::simulator::{InitialState, Simulator, SimulatorConfig};
@@ -61,6 +61,43 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         },
     },
     Difference {
+        name: "allocates_devices",
+        last: "1.30",
+        before: "bound",
+        after: "bound with gpu",
+        observe: |release| placed(release, &[FeatureGate::DynamicResourceAllocation], &[]),
+    },
+    Difference {
+        name: "DynamicResourceAllocation",
+        last: "1.33",
+        before: "bound",
+        after: "bound with gpu",
+        observe: |release| placed(release, &[], &[]),
+    },
+    Difference {
+        name: "DRADeviceTaints",
+        last: "1.35",
+        before: "bound",
+        after: "waits",
+        observe: |release| {
+            let placed = placed(release, &[FeatureGate::DynamicResourceAllocation], &[SLICE]);
+            placed.replace("bound with gpu", "bound")
+        },
+    },
+    Difference {
+        name: "DRADeviceTaintRules",
+        last: "1.34",
+        before: "waits",
+        after: "bound with gpu",
+        observe: |release| {
+            if FeatureGate::DRADeviceTaints.stage(release) == GateStage::Absent {
+                return "waits".to_owned();
+            }
+            let gates = [FeatureGate::DynamicResourceAllocation, FeatureGate::DRADeviceTaints];
+            placed(release, &gates, &[RULE])
+        },
+    },
+    Difference {
         name: "serves_devices",
         last: "1.33",
         before: "",
@@ -106,10 +143,7 @@ const RULE: &str = r#"{
 /// Whether a pod is deleted whose device has the taint of the object, with the gates that the
 /// release has.
 fn evicted(release: KubernetesRelease, gates: &[FeatureGate], object: &str) -> String {
-    let mut config = SimulatorConfig::with_control_plane(release);
-    for gate in gates.iter().filter(|gate| gate.stage(release) != GateStage::Absent) {
-        config.feature_gates.insert(gate.name().to_owned(), true);
-    }
+    let config = config(release, gates);
     let node: Node = read(json!({ "metadata": { "name": "n" } }));
     let pod: Pod = read(json!({
         "metadata": { "name": "p", "uid": "pod" }, "status": { "phase": "Running" },
@@ -132,6 +166,51 @@ fn evicted(release: KubernetesRelease, gates: &[FeatureGate], object: &str) -> S
         matches!(&event.what, EventKind::EventRecorded(it) if it.message == "Marking for deletion")
     });
     if marked { "evicted" } else { "stays" }.to_owned()
+}
+
+fn config(release: KubernetesRelease, gates: &[FeatureGate]) -> SimulatorConfig {
+    let mut config = SimulatorConfig::with_control_plane(release);
+    for gate in gates.iter().filter(|gate| gate.stage(release) != GateStage::Absent) {
+        config.feature_gates.insert(gate.name().to_owned(), true);
+    }
+    config
+}
+
+/// Whether a pod that claims the only device is bound, and with which device, where these objects
+/// are there besides.
+fn placed(release: KubernetesRelease, gates: &[FeatureGate], objects: &[&str]) -> String {
+    let node: Node = read(json!({ "metadata": { "name": "n" } }));
+    let pod: Pod = read(json!({
+        "metadata": { "name": "p" },
+        "spec": { "resourceClaims": [{ "name": "g", "resourceClaimName": "c" }] },
+    }));
+    let object = |kind: &str, name: &str, spec: Value| {
+        read(json!({
+            "apiVersion": "resource.k8s.io/v1", "kind": kind, "metadata": { "name": name },
+            "spec": spec,
+        }))
+    };
+    let slice = json!({
+        "driver": "d", "pool": { "name": "n" }, "nodeName": "n", "devices": [{ "name": "gpu" }],
+    });
+    let requests = json!([{ "name": "r", "exactly": { "deviceClassName": "d" } }]);
+    let mut devices = vec![
+        object("DeviceClass", "d", json!({})),
+        object("ResourceSlice", "s", slice),
+        object("ResourceClaim", "c", json!({ "devices": { "requests": requests } })),
+    ];
+    devices.extend(objects.iter().map(|object| serde_json::from_str(object).unwrap()));
+    let begin = InitialState { devices, ..InitialState::default() };
+    let config = config(release, gates);
+    let mut simulator = Simulator::beginning_with(config, [node], [pod], begin).unwrap();
+    simulator.advance_to(Timestamp::from_secs(5)).unwrap();
+    let pod = simulator.cluster().get_pod(&PodKey::new("", "p")).unwrap();
+    if pod.spec.node_name.is_empty() {
+        return "waits".to_owned();
+    }
+    let claim = simulator.cluster().devices().unwrap().claims().next().unwrap();
+    let device = claim.allocation.as_ref().map(|devices| format!(" with {}", devices[0].device));
+    format!("bound{}", device.unwrap_or_default())
 }
 
 fn read<T: serde::de::DeserializeOwned>(value: Value) -> T {

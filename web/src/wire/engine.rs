@@ -284,6 +284,7 @@ enums! {
     FilterPlugin {
         NodeUnschedulable, NodeName, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit,
         VolumeRestrictions, VolumeBinding, VolumeZone, PodTopologySpread, InterPodAffinity,
+        DynamicResources,
     }
     ScorePlugin {
         TaintToleration, NodeAffinity, NodeResourcesFit, NodeResourcesLeastAllocated,

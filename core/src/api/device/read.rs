@@ -10,8 +10,8 @@ use super::{
     DeviceSelector, DeviceSubRequest, DeviceTaintRule, ResourceClaim, ResourceSlice, RuleCondition,
 };
 use crate::api::resources::{Field, ResourceError};
-use crate::api::scheduling::{list, number, text};
-use crate::api::{Taint, Toleration};
+use crate::api::scheduling::{list, node_terms, number, text};
+use crate::api::{NodeSelectorTerm, Taint, Toleration};
 use crate::time::Time;
 
 type Read<T> = Result<T, ResourceError>;
@@ -45,6 +45,10 @@ impl DeviceObject {
             driver: self.spec("driver").text()?,
             pool: pool.get("name")?.text()?,
             generation: number(&pool.get("generation")?)?.unwrap_or_default(),
+            slice_count: number(&pool.get("resourceSliceCount")?)?.unwrap_or_default(),
+            node_name: self.spec("nodeName").text()?,
+            all_nodes: self.spec("allNodes").value == Some(&Value::Bool(true)),
+            node_selector: node_selector(&self.spec("nodeSelector"))?,
             devices: list(&self.spec("devices"), device)?,
         })
     }
@@ -63,6 +67,7 @@ impl DeviceObject {
             controller: self.metadata.controller().map(|owner| owner.uid.clone()),
             requests: requests(&self.spec("devices"))?,
             allocation: if allocated { Some(list(&results, allocated_device)?) } else { None },
+            node_selector: node_selector(&allocation.get("nodeSelector")?)?,
             reserved_for: list(
                 &Field::new("status.reservedFor", self.status.get("reservedFor")),
                 consumer,
@@ -106,6 +111,10 @@ impl DeviceObject {
     fn spec<'a>(&'a self, name: &'a str) -> Field<'a> {
         Field::of_spec(&self.spec, name)
     }
+}
+
+fn node_selector(field: &Field<'_>) -> Read<Vec<NodeSelectorTerm>> {
+    node_terms(field.get("nodeSelectorTerms")?.value)
 }
 
 fn optional_text(field: &Field<'_>) -> Read<Option<String>> {
@@ -158,7 +167,16 @@ fn requests(devices: &Field<'_>) -> Read<Vec<DeviceRequest>> {
 }
 
 fn sub_request(field: &Field<'_>, name: String) -> Read<DeviceSubRequest> {
-    Ok(DeviceSubRequest { name, tolerations: list(&field.get("tolerations")?, toleration)? })
+    let count = match field.get("allocationMode")?.text()?.as_str() {
+        "All" => None,
+        _ => Some(number(&field.get("count")?)?.unwrap_or(1)),
+    };
+    Ok(DeviceSubRequest {
+        name,
+        class: field.get("deviceClassName")?.text()?,
+        count,
+        tolerations: list(&field.get("tolerations")?, toleration)?,
+    })
 }
 
 fn allocated_device(field: &Field<'_>) -> Read<AllocatedDevice> {

@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use serde::Serialize;
 
 use super::affinity::AffinityState;
+use super::devices::DeviceState;
 use super::snapshot::{NodeInfo, PodInfo, Snapshot, add};
 use super::spread::SpreadState;
 use super::volumes::VolumeState;
@@ -47,10 +48,13 @@ pub enum FilterPlugin {
     PodTopologySpread,
     /// Required affinity and anti-affinity between pods.
     InterPodAffinity,
+    /// A resource claim that is not there, or cannot get devices, keeps the pod off all nodes; one
+    /// whose devices are elsewhere off one.
+    DynamicResources,
 }
 
 impl FilterPlugin {
-    pub(super) const ALL: [Self; 11] = [
+    pub(super) const ALL: [Self; 12] = [
         Self::NodeUnschedulable,
         Self::NodeName,
         Self::TaintToleration,
@@ -62,6 +66,7 @@ impl FilterPlugin {
         Self::VolumeZone,
         Self::PodTopologySpread,
         Self::InterPodAffinity,
+        Self::DynamicResources,
     ];
 }
 
@@ -85,6 +90,7 @@ pub(super) struct Cycle<'a> {
     spread: SpreadState,
     affinity: AffinityState,
     volumes: VolumeState,
+    pub(super) devices: DeviceState<'a>,
 }
 
 /// A node with other pods than it has: those that are taken away and added in thought, for
@@ -128,9 +134,11 @@ impl<'a> Cycle<'a> {
             preemption_may_help: false,
         });
         let (volumes, unbound) = VolumeState::new(snapshot, pod);
+        let (devices, unclaimed) = DeviceState::new(snapshot, pod);
         let controller = pod.metadata.controller();
         Ok(Self {
             volumes,
+            devices,
             images: container_images(
                 pod,
                 snapshot.config.release.scores_images_of_init_containers(),
@@ -139,7 +147,7 @@ impl<'a> Cycle<'a> {
             .map_err(wrong)?,
             controller_uid: controller.map_or_else(String::new, |owner| owner.uid.clone()),
             uncounted_cpu: if exact { 0 } else { milli.saturating_sub(whole) },
-            refusal: refusal.or(unbound),
+            refusal: refusal.or(unbound).or(unclaimed),
             node_count: snapshot.node_count(),
             nominated: pod.nominated_node_name().to_owned(),
             spread: SpreadState::new(snapshot, &info),
@@ -154,12 +162,17 @@ impl<'a> Cycle<'a> {
         self.snapshot.config.release
     }
 
-    /// The filters in the release's order. Those of volumes are asked of pods with claims alone:
-    /// they keep no other pod off.
+    /// Whether the plugin DynamicResources is asked for room before preemption.
+    pub(super) fn deallocates_claims(&self) -> bool {
+        self.release().deallocates_claims() || self.snapshot.devices.is_some()
+    }
+
+    /// The filters in the release's order. Those of volumes and devices are asked of pods with
+    /// claims alone: they keep no other pod off.
     pub(super) fn plugins(&self) -> impl Iterator<Item = FilterPlugin> {
         use FilterPlugin::{
-            InterPodAffinity, NodeAffinity, NodeName, NodePorts, NodeResourcesFit,
-            NodeUnschedulable, PodTopologySpread, TaintToleration, VolumeBinding,
+            DynamicResources, InterPodAffinity, NodeAffinity, NodeName, NodePorts,
+            NodeResourcesFit, NodeUnschedulable, PodTopologySpread, TaintToleration, VolumeBinding,
             VolumeRestrictions, VolumeZone,
         };
         let release = self.release();
@@ -179,7 +192,8 @@ impl<'a> Cycle<'a> {
             [VolumeRestrictions, VolumeBinding, VolumeZone].map(Some)
         };
         let first = [NodeUnschedulable, second, third, fourth, fifth, sixth].into_iter();
-        first.chain(of_volumes.into_iter().flatten()).chain([seventh, last])
+        let of_devices = (!self.devices.is_empty()).then_some(DynamicResources);
+        first.chain(of_volumes.into_iter().flatten()).chain([seventh, last]).chain(of_devices)
     }
 
     /// Adds a pod to the node in thought (`amount` 1), or takes one away (-1).
@@ -233,6 +247,7 @@ impl<'a> Cycle<'a> {
     pub(super) fn fits_among_all(&self) -> bool {
         self.pod.node_name.is_empty()
             && self.volumes.is_empty()
+            && self.devices.is_empty()
             && !self.snapshot.has_nominated()
             && self.spread.is_empty()
             && self.affinity.allows_all(&self.pod.group)
@@ -243,6 +258,7 @@ impl<'a> Cycle<'a> {
         let wanted = &self.pod.node_name;
         (wanted.is_empty() || **wanted == *node.name)
             && self.volumes_fit(node)
+            && (self.devices.is_empty() || self.devices.filter(node).is_empty())
             && match self.snapshot.nominated_on(&node.name).next() {
                 Some(_) => self.first_rejection(node, unchanged).is_none(),
                 None => [FilterPlugin::PodTopologySpread, FilterPlugin::InterPodAffinity]
@@ -334,6 +350,7 @@ impl<'a> Cycle<'a> {
             FilterPlugin::InterPodAffinity => {
                 self.affinity.filter(self.snapshot, &self.pod.group, node, change)
             }
+            FilterPlugin::DynamicResources => (self.devices.filter(node), false),
         };
         (!reasons.is_empty()).then_some(Rejection { plugin, reasons, preemption_may_help })
     }

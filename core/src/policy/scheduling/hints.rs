@@ -2,13 +2,15 @@
 //! says which changes matter to it. Mirrors `EventsToRegister` and the plugins' queueing hints.
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use core::ops::BitOr;
 
 use super::affinity::means_by_all;
 use super::filters::{matches_node_affinity, tolerates_cordon, untolerated_taint, wants_port};
 use super::snapshot::{NodeInfo, PodInfo, Snapshot};
 use super::{Decision, FilterPlugin};
-use crate::api::{Node, Pod, PodKey, node_allocatable};
+use crate::api::{Node, Pod, PodKey, ResourceClaim, node_allocatable, pod_resource_claims};
+use crate::cluster::DeviceChange;
 
 /// The plugins that kept a pod off nodes. Mirrors `Diagnosis.UnschedulablePlugins`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,6 +47,9 @@ impl Rejectors {
         FilterPlugin::InterPodAffinity,
     ]);
 
+    /// Those that ask about devices.
+    pub(crate) const DEVICES: Self = Self::of(FilterPlugin::DynamicResources);
+
     const fn of(plugin: FilterPlugin) -> Self {
         Self(1 << plugin as u16)
     }
@@ -68,7 +73,7 @@ impl Rejectors {
         rejections.fold(Self::NONE, |all, rejection| all | Self::of(rejection.plugin))
     }
 
-    const fn any_of(self, others: Self) -> bool {
+    pub(crate) const fn any_of(self, others: Self) -> bool {
         self.0 & others.0 != 0
     }
 
@@ -94,6 +99,10 @@ enum Subject {
     },
     /// A claim, or a volume.
     Volume(Option<PodKey>),
+    /// A resource claim.
+    ResourceClaim(Both<Arc<ResourceClaim>>),
+    /// A slice of devices, or a class of them.
+    Devices,
 }
 
 /// A change that pods may wait for. Mirrors `ClusterEvent` with its objects.
@@ -140,14 +149,15 @@ impl ClusterEvent {
                 if old.labels != new.labels {
                     asked = asked | affinity | Rejectors::COMPANY;
                     always = always
-                        | Rejectors::all(&[FilterPlugin::VolumeBinding, FilterPlugin::VolumeZone]);
+                        | Rejectors::all(&[FilterPlugin::VolumeBinding, FilterPlugin::VolumeZone])
+                        | Rejectors::DEVICES;
                 }
                 if old.allocatable != new.allocatable {
                     asked = asked | fit;
                 }
             }
             (None, Some(_)) => {
-                always = alone | Rejectors::VOLUMES;
+                always = alone | Rejectors::VOLUMES | Rejectors::DEVICES;
                 asked = Rejectors::TAINTS | affinity | fit | Rejectors::COMPANY;
             }
             (Some(_), None) => asked = Rejectors::of(FilterPlugin::PodTopologySpread),
@@ -162,6 +172,30 @@ impl ClusterEvent {
         let (always, asked) =
             if claim.is_some() { (Rejectors::NONE, all) } else { (all, Rejectors::NONE) };
         Self { subject: Subject::Volume(claim), always, asked }
+    }
+
+    /// An object of devices has come or has changed; a rule changes slices.
+    pub(crate) fn of_devices(change: &DeviceChange) -> Self {
+        let all = Rejectors::DEVICES;
+        let (subject, always, asked) = match change {
+            DeviceChange::Claim { old, new: Some(new) } => {
+                let both = Both { old: old.clone(), new: Some(new.clone()) };
+                (Subject::ResourceClaim(both), Rejectors::NONE, all)
+            }
+            DeviceChange::Rule { old: Some(old), new: Some(new) }
+                if old.selector == new.selector && old.taint == new.taint =>
+            {
+                (Subject::Devices, Rejectors::NONE, Rejectors::NONE)
+            }
+            DeviceChange::Slice { new: Some(_), .. }
+            | DeviceChange::Rule { .. }
+            | DeviceChange::Class { exists: true } => (Subject::Devices, all, Rejectors::NONE),
+            DeviceChange::Claim { new: None, .. }
+            | DeviceChange::Slice { new: None, .. }
+            | DeviceChange::Class { exists: false }
+            | DeviceChange::Template => (Subject::Devices, Rejectors::NONE, Rejectors::NONE),
+        };
+        Self { subject, always, asked }
     }
 }
 
@@ -226,6 +260,9 @@ impl Snapshot {
         if rejectors.0 == 0 || rejectors.any_of(event.always) {
             return true;
         }
+        if let Subject::ResourceClaim(both) = &event.subject {
+            return self.claim_may_help(both, pod);
+        }
         // Unreadable pods are tried again.
         let Ok(pod) = self.read(pod) else { return true };
         let asked = |plugin| Rejectors(rejectors.0 & event.asked.0).any_of(Rejectors::of(plugin));
@@ -239,7 +276,18 @@ impl Snapshot {
             Subject::Volume(claim) => {
                 claim.as_ref().is_some_and(|claim| pod.claims.contains(claim))
             }
+            Subject::ResourceClaim(_) | Subject::Devices => false,
         }
+    }
+
+    /// The hint of `DynamicResources` for claims (`isSchedulableAfterClaimChange`).
+    fn claim_may_help(&self, both: &Both<Arc<ResourceClaim>>, pod: &Pod) -> bool {
+        let (Some(new), false) = (&both.new, self.lacks_claims(pod)) else { return false };
+        let uses = || pod_resource_claims(pod).iter().any(|it| it.claim.as_ref() == Some(&new.key));
+        let Some(old) = &both.old else { return uses() };
+        let is_freed = old.allocation.is_some() && new.allocation.is_none();
+        let same = old.allocation == new.allocation && old.reserved_for == new.reserved_for;
+        is_freed || !same && uses()
     }
 
     /// The hints of plugins for nodes (`isSchedulableAfterNodeChange`).

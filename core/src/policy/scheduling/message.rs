@@ -6,8 +6,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::NodeVerdict;
 use super::filters::Cycle;
+use super::{FilterPlugin, NodeVerdict, Rejection};
 use crate::order::Order;
 use crate::release::{AbsentNodes, PreemptionMessage};
 
@@ -45,18 +45,20 @@ pub(super) fn failure(cycle: &Cycle<'_>, verdicts: &[NodeVerdict]) -> (String, V
         }
         _ => fit_error(verdicts.len(), reasons),
     };
-    // The plugin DynamicResources comes last, and was not asked before the pod was refused; it ends
-    // with an error, and preemption is not thought of.
-    if cycle.refusal.is_some() && cycle.release().deallocates_claims() {
+    // The plugin DynamicResources comes last, and was not asked before another one refused the pod; it
+    // ends with an error, and preemption is not thought of.
+    let by_others = |it: &Rejection| it.plugin != FilterPlugin::DynamicResources;
+    if cycle.refusal.as_ref().is_some_and(by_others) && cycle.deallocates_claims() {
         message.push_str(" not found");
         return (message, Vec::new());
     }
     let (why, preemptable) = preemption(cycle, verdicts);
     let ending = cycle.release().preemption_message();
     if preemptable.is_empty() && ending != PreemptionMessage::None {
-        message.push_str(match cycle.release().deallocates_claims() {
-            true => " no new claims to deallocate, preemption: ",
-            false => " preemption: ",
+        message.push_str(match cycle.devices.is_empty() {
+            false => " still not schedulable, preemption: ",
+            true if cycle.deallocates_claims() => " no new claims to deallocate, preemption: ",
+            true => " preemption: ",
         });
         message.push_str(&why);
         if ending == PreemptionMessage::TwoFullStops {

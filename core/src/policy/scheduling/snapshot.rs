@@ -9,6 +9,7 @@ use core::ops::Deref;
 
 use super::SchedulingError;
 use super::alike::KnownAnswers;
+use super::devices::SchedulerDevices;
 use super::groups::{CountByPlace, PodGroup, PodGroups};
 use super::hints::Rejectors;
 use super::scores::AvoidedController;
@@ -226,6 +227,8 @@ pub struct Snapshot {
     pub(super) claims: Option<BTreeSet<(String, String)>>,
     /// Volumes, if they take part.
     pub(super) volumes: Option<Arc<Volumes>>,
+    /// Devices, if they take part.
+    pub(super) devices: Option<SchedulerDevices>,
     /// The labels of namespaces, if they are known.
     pub(super) namespaces: Arc<BTreeMap<String, Labels>>,
     entered: u64,
@@ -318,6 +321,7 @@ impl Snapshot {
             priorities: BTreeMap::new(),
             claims: None,
             volumes: None,
+            devices: None,
             namespaces: Arc::default(),
             entered: 0,
             last: None,
