@@ -628,8 +628,10 @@ const RESOURCE_SLICE: &[Field] = object![fields(
     "spec",
     &[
         word("driver"),
-        fields("pool", &[word("name"), word("generation"), shown(word("resourceSliceCount"))]),
-        shown(word("nodeName")),
+        fields("pool", &[word("name"), word("generation"), word("resourceSliceCount")]),
+        word("nodeName"),
+        word("allNodes"),
+        fields("nodeSelector", NODE_SELECTOR),
         fields("devices", DEVICE),
     ]
 )];
@@ -637,18 +639,18 @@ const RESOURCE_SLICE: &[Field] = object![fields(
 /// `exactly`, which has no name, and each of `firstAvailable`.
 const DEVICE_SUBREQUEST: &[Field] = &[
     word("name"),
-    shown(word("deviceClassName")),
-    shown(word("allocationMode")),
-    shown(word("count")),
+    word("deviceClassName"),
+    word("allocationMode"),
+    word("count"),
     fields("tolerations", DEVICE_TOLERATION),
 ];
 
 /// `v1beta1` has the fields of `exactly` in the request itself.
 const DEVICE_REQUEST: &[Field] = &[
     word("name"),
-    shown(word("deviceClassName")),
-    shown(word("allocationMode")),
-    shown(word("count")),
+    word("deviceClassName"),
+    word("allocationMode"),
+    word("count"),
     fields("tolerations", DEVICE_TOLERATION),
     fields("exactly", DEVICE_SUBREQUEST),
     fields("firstAvailable", DEVICE_SUBREQUEST),
@@ -663,19 +665,22 @@ const RESOURCE_CLAIM: &[Field] = object![
         &[
             fields(
                 "allocation",
-                &[fields(
-                    "devices",
-                    &[fields(
-                        "results",
-                        &[
-                            shown(word("request")),
-                            word("driver"),
-                            word("pool"),
-                            word("device"),
-                            fields("tolerations", DEVICE_TOLERATION),
-                        ]
-                    )]
-                ),]
+                &[
+                    fields(
+                        "devices",
+                        &[fields(
+                            "results",
+                            &[
+                                shown(word("request")),
+                                word("driver"),
+                                word("pool"),
+                                word("device"),
+                                fields("tolerations", DEVICE_TOLERATION),
+                            ]
+                        )]
+                    ),
+                    fields("nodeSelector", NODE_SELECTOR)
+                ]
             ),
             fields("reservedFor", &[word("apiGroup"), word("resource"), word("name"), word("uid")]),
         ]

@@ -25,11 +25,11 @@ use crate::session::Edit;
 
 /// Fields whose texts are words of Kubernetes, or numbers. Texts in any other field are names.
 const WORDS: &str = "\
-    accessModes action apiVersion completedIndexes completionMode effect failedIndexes kind \
-    maxSurge maxUnavailable medium message minAvailable nodeAffinityPolicy nodeTaintsPolicy \
-    operator persistentVolumeReclaimPolicy phase podManagementPolicy podReplacementPolicy \
-    preemptionPolicy protocol reason reclaimPolicy resource restartPolicy sizeLimit status type \
-    unhealthyPodEvictionPolicy volumeBindingMode whenUnsatisfiable";
+    accessModes action allocationMode apiVersion completedIndexes completionMode effect \
+    failedIndexes kind maxSurge maxUnavailable medium message minAvailable nodeAffinityPolicy \
+    nodeTaintsPolicy operator persistentVolumeReclaimPolicy phase podManagementPolicy \
+    podReplacementPolicy preemptionPolicy protocol reason reclaimPolicy resource restartPolicy \
+    sizeLimit status type unhealthyPodEvictionPolicy volumeBindingMode whenUnsatisfiable";
 
 /// Addresses that every node has.
 const ANY_HOST: [&str; 4] = ["", "0.0.0.0", "127.0.0.1", "::"];
@@ -326,7 +326,9 @@ impl Hider {
         }
         for (key, value) in map {
             match (key.as_str(), value) {
-                ("matchLabels" | "nodeSelector" | "podLabels", Value::Object(labels)) => {
+                ("matchLabels" | "nodeSelector" | "podLabels", Value::Object(labels))
+                    if !labels.contains_key("nodeSelectorTerms") =>
+                {
                     self.selected.extend(labels.keys().cloned());
                 }
                 ("matchExpressions" | "matchLabelExpressions", Value::Array(items)) => {
@@ -490,6 +492,10 @@ impl Hider {
                     owners.iter_mut().for_each(|owner| self.owner(owner, namespace));
                 }
                 ("annotations", Value::Object(annotations)) => self.annotations(annotations),
+                // The selector of a slice has terms, that of a pod is labels.
+                ("nodeSelector", selector) if selector.get("nodeSelectorTerms").is_some() => {
+                    self.fields(selector, namespace, key);
+                }
                 ("labels" | "matchLabels" | "nodeSelector", labels) => self.labels(labels),
                 ("matchLabelKeys" | "mismatchLabelKeys", Value::Array(keys)) => {
                     for key in keys {
@@ -576,6 +582,7 @@ impl Hider {
             "resourceClaimTemplateName" => {
                 self.owned("resourceclaimtemplate", namespace, text, None)
             }
+            "deviceClassName" => self.owned("deviceclass", "default", text, None),
             "device" | "pool" => self.name(key, text),
             "apiGroup" => self.name("group", text),
             "storageClassName" => self.global("storageclass", text),

@@ -704,6 +704,7 @@ fn examples_without_names_run() {
         "surge-with-a-host-port",
         "gpu-fails",
         "gpu-pool-in-quarantine",
+        "gpu-replacement",
         "device-toleration-in-the-wrong-place",
     ] {
         let scenario = example(name);
