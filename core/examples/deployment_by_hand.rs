@@ -144,6 +144,7 @@ impl World {
                     SchedulerAction::MarkUnschedulable { .. }
                     | SchedulerAction::PreemptPod { .. }
                     | SchedulerAction::SelectNode { .. }
+                    | SchedulerAction::ReserveClaim(_)
                     | SchedulerAction::ClearNomination { .. } => {}
                 }
             } else if self.deployments.next_work().is_some() {

@@ -35,6 +35,7 @@ pub(crate) const SUBJECTS: &[(&str, Files)] = &[
             "zero-and-negative-seconds",
             "numeric-tolerations",
             "gpu-fails",
+            "gpu-replacement",
             "gpu-pool-in-quarantine",
             "device-toleration-in-the-wrong-place",
             "daemonset-pods-stay",
