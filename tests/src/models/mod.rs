@@ -4,6 +4,7 @@
 //! `docs/upstream.md`) and read objects as plain JSON, as `kubectl get -o json` prints them: no
 //! index, no cache, no code of the engine. Each has its own table of what releases differ in.
 
+pub mod devices;
 pub mod scheduler;
 pub mod workloads;
 

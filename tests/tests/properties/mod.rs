@@ -5,6 +5,7 @@
 
 mod behaviour;
 mod coverage;
+mod devices;
 pub(crate) mod generate;
 mod hostile;
 mod kubectl;

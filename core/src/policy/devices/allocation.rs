@@ -104,11 +104,10 @@ pub struct Alternative<'a> {
     pub wanted: &'a DeviceSubRequest,
 }
 
-/// The devices that claims get together, in their order, each with the alternative that it is for;
-/// `None` if they cannot all be had. The first alternative counts that leaves enough for the
-/// requests after it. A request for all devices needs every device of the node. Mirrors
-/// `Allocator.Allocate`, which tries combinations; here a device changes hands if another one suits
-/// its owner.
+/// The devices that claims get together, in the order of their requests, each with the alternative
+/// that it is for; `None` if they cannot all be had. Each request gets its first alternative and the
+/// first devices that leave enough for the requests after it. A request for all devices needs every
+/// device of the node. Mirrors `Allocator.Allocate`, which tries all combinations.
 #[must_use]
 pub fn allocate<'a>(
     claims: &[&'a ResourceClaim],
@@ -125,16 +124,35 @@ pub fn allocate<'a>(
         }
     }
     let search = Search { devices, alternatives: &alternatives };
-    let owners = search.serve(&requests, alloc::vec![None; devices.len()])?;
-    let mut given: Vec<_> =
-        devices.iter().zip(owners).filter_map(|(it, owner)| Some((*it, owner?))).collect();
-    given.order_by_key(|(_, owner)| *owner);
-    let alternative = |owner: usize| alternatives.get(owner).copied();
-    Some(given.into_iter().filter_map(|(it, owner)| Some((it, alternative(owner)?))).collect())
+    let mut owners = alloc::vec![None; devices.len()];
+    let mut given = Vec::new();
+    let mut rest = requests.as_slice();
+    while let Some((request, later)) = rest.split_first() {
+        rest = later;
+        let chosen = request
+            .clone()
+            .find(|it| search.is_feasible(*it, search.count(*it), rest, owners.clone()))?;
+        for more in (0..search.count(chosen)).rev() {
+            let (place, device) = devices.iter().enumerate().find(|(place, device)| {
+                let mut owners = owners.clone();
+                let owner = owners.get_mut(*place).filter(|owner| owner.is_none());
+                owner.is_some_and(|owner| {
+                    *owner = Some(FIXED);
+                    search.suits(device, chosen)
+                }) && search.is_feasible(chosen, more, rest, owners)
+            })?;
+            *owners.get_mut(place)? = Some(FIXED);
+            given.push((*device, *alternatives.get(chosen)?));
+        }
+    }
+    Some(given)
 }
 
 /// Owners of devices: for each device the index of an alternative.
 type Owners = Vec<Option<usize>>;
+
+/// The owner of a device that does not change hands.
+const FIXED: usize = usize::MAX;
 
 struct Search<'a, 'b> {
     devices: &'b [&'a PublishedDevice<'a>],
@@ -142,42 +160,45 @@ struct Search<'a, 'b> {
 }
 
 impl Search<'_, '_> {
-    /// Serves requests, each given by the indexes of its alternatives.
-    fn serve(&self, requests: &[Range<usize>], owners: Owners) -> Option<Owners> {
-        let Some((request, rest)) = requests.split_first() else { return Some(owners) };
-        request.clone().find_map(|alternative| {
-            let mut owners = owners.clone();
-            let count = self.alternatives.get(alternative)?.wanted.count;
-            // At least one device is required in the mode `All`.
-            let all = i64::try_from(self.devices.len()).unwrap_or(i64::MAX).max(1);
-            for _ in 0..count.unwrap_or(all) {
-                if !self.give(&mut owners, &mut Vec::new(), alternative) {
-                    return None;
-                }
-            }
-            self.serve(rest, owners)
-        })
+    /// The number of devices that an alternative wants; at least one in the mode `All`.
+    fn count(&self, alternative: usize) -> i64 {
+        let wanted = self.alternatives.get(alternative).and_then(|it| it.wanted.count);
+        wanted.unwrap_or_else(|| i64::try_from(self.devices.len()).unwrap_or(i64::MAX).max(1))
     }
 
-    /// Gives one device more to an alternative, a free one if any suits. `seen` are devices that
-    /// nobody can do without.
+    fn suits(&self, device: &PublishedDevice<'_>, alternative: usize) -> bool {
+        self.alternatives.get(alternative).is_some_and(|it| device.suits(it.wanted))
+    }
+
+    /// Whether an alternative can get so many devices more, and requests after it what they want.
+    fn is_feasible(
+        &self,
+        alternative: usize,
+        count: i64,
+        requests: &[Range<usize>],
+        mut owners: Owners,
+    ) -> bool {
+        (0..count).all(|_| self.give(&mut owners, &mut Vec::new(), alternative))
+            && requests.split_first().is_none_or(|(request, rest)| {
+                let mut alternatives = request.clone();
+                alternatives.any(|it| self.is_feasible(it, self.count(it), rest, owners.clone()))
+            })
+    }
+
+    /// Gives one device more to an alternative, a free one or one whose owner can get another one.
+    /// `seen` are devices that have been tried.
     fn give(&self, owners: &mut Owners, seen: &mut Vec<usize>, alternative: usize) -> bool {
-        let Some(Alternative { wanted, .. }) = self.alternatives.get(alternative) else {
-            return false;
-        };
-        for free in [true, false] {
-            for (at, device) in self.devices.iter().enumerate() {
-                let owner = owners.get(at).copied().flatten();
-                if owner.is_none() != free || seen.contains(&at) || !device.suits(wanted) {
-                    continue;
-                }
-                seen.push(at);
-                if owner.is_none_or(|owner| self.give(owners, seen, owner))
-                    && let Some(place) = owners.get_mut(at)
-                {
-                    *place = Some(alternative);
-                    return true;
-                }
+        for (at, device) in self.devices.iter().enumerate() {
+            if seen.contains(&at) || !self.suits(device, alternative) {
+                continue;
+            }
+            seen.push(at);
+            let owner = owners.get(at).copied().flatten();
+            if owner.is_none_or(|owner| self.give(owners, seen, owner))
+                && let Some(place) = owners.get_mut(at)
+            {
+                *place = Some(alternative);
+                return true;
             }
         }
         false
@@ -245,7 +266,6 @@ mod tests {
             (json!([{ "name": "a", "exactly": all }]), "none"),
             (json!([{ "name": "a", "exactly": tolerant(all.clone()) }]), "a=worn a=good"),
             (json!([{ "name": "a", "exactly": tolerant(json!({})) }, one("b")]), "a=worn b=good"),
-            // `a` has the first device until `b`, which suits no other, asks for it.
             (json!([{ "name": "a", "exactly": tolerant(json!({ "count": 2 })) }]), "a=worn a=good"),
             (
                 json!([{ "name": "a", "firstAvailable": [
