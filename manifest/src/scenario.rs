@@ -433,6 +433,10 @@ fn check_storage(tree: &Spanned<'_>, diagnostics: &mut Diagnostics<'_>) {
             let path = join(&format!("objects.others[{index}]"), &problem.path);
             diagnostics.error(problem.at(path));
         }
+        if let Some(problem) = storage::unevaluated(object, text("apiVersion")) {
+            let path = format!("objects.others[{index}].spec");
+            diagnostics.warning(problem.at(path));
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use taintlab_core::policy::devices::validate_device_object;
 use crate::decode::{Entering, Findings, decode};
 use crate::diagnostic::Problem;
 use crate::import::field_error;
-use crate::tree::Spanned;
+use crate::tree::{Spanned, Value};
 
 /// The errors that keep the engine from reading a storage object; none for objects of other kinds.
 pub(crate) fn problems(node: &Spanned<'_>, api_version: &str, kind: &str) -> Vec<Problem> {
@@ -40,6 +40,26 @@ fn devices(node: &Spanned<'_>) -> Vec<Problem> {
         findings.errors.extend(refused.iter().map(|error| field_error(node, error)));
     }
     findings.errors
+}
+
+/// A warning where an object asks for devices in words that no allocation here understands.
+pub(crate) fn unevaluated(node: &Spanned<'_>, api_version: &str) -> Option<Problem> {
+    let spec = node.get("spec").filter(|_| api_version.starts_with("resource.k8s.io/"))?;
+    let found = find_selection(spec)?;
+    let message = "selectors and constraints of devices are not evaluated: any device will do";
+    Some(Problem::new(found.position, message).at("spec"))
+}
+
+/// The first value under one of these keys, however deep.
+fn find_selection<'a, 't>(node: &'a Spanned<'t>) -> Option<&'a Spanned<'t>> {
+    match &node.value {
+        Value::Map(entries) => entries.iter().find_map(|entry| match &*entry.key {
+            "selectors" | "constraints" => Some(&entry.value),
+            _ => find_selection(&entry.value),
+        }),
+        Value::Seq(items) => items.iter().find_map(find_selection),
+        Value::Plain(_) | Value::Str(_) | Value::Removed => None,
+    }
 }
 
 fn problems_of<T: DeserializeOwned>(node: &Spanned<'_>) -> Vec<Problem> {

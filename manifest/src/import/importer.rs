@@ -242,6 +242,7 @@ impl<'t, 'f> Importer<'t, 'f> {
                 self.errors(path, problems);
                 return None;
             }
+            self.warnings(path, storage::unevaluated(node, api_version).into_iter().collect());
             let object = self.decode::<Json>(path, node, rule, broken)?;
             self.other(object, api_version, kind);
             return Some(ObjectOutcome::Kept);
