@@ -132,6 +132,12 @@ since! {
     /// Whether `kubectl describe node` takes the resources of a pod as a whole instead of the sum of
     /// its containers': since 1.36.
     describe_counts_pod_level_resources = 36;
+    /// Whether `kubectl describe node` counts the devices of `ResourceSlices` of that node: since
+    /// 1.36.
+    describe_tells_node_local_slices = 36;
+    /// Whether `kubectl describe` keeps the case of names in fields that it knows nothing of, such
+    /// as `Pod CIDRs`: since 1.36, `Pod Cid Rs` before.
+    describe_keeps_case_of_names = 36;
     /// Whether `kubectl describe` shows events of a single object alone, unless `--show-events` is
     /// given: since 1.36. Before, those of each object.
     describe_shows_events_of_one_object = 36;

@@ -221,6 +221,54 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         observe: |release| shows(release, "Node", "{}", "Kube-Proxy Version:"),
     },
     Difference {
+        name: "describe_tells_node_local_slices",
+        last: "1.35",
+        before: "",
+        after: "Driver,Pool,Slices,Devices ------,----,------,------- d,a,1,1 d,b,2,3",
+        observe: |release| {
+            let slice = |node, pool, devices: &[&str]| {
+                let devices: Vec<Value> = devices.iter().map(|it| json!({ "name": it })).collect();
+                json!({
+                    "kind": "ResourceSlice",
+                    "spec": { "driver": "d", "pool": { "name": pool }, "nodeName": node,
+                              "devices": devices },
+                })
+            };
+            let slices = [
+                slice("n", "b", &["x", "y"]),
+                slice("n", "a", &["x"]),
+                slice("other", "c", &["x"]),
+                slice("n", "b", &["z"]),
+            ];
+            let node = json!({ "metadata": { "name": "n" } });
+            let surroundings = Surroundings::read(&slices, None).unwrap();
+            let page = describe(view(release), "Node", &node, &surroundings).unwrap();
+            let (_, rest) = page.split_once("Node-Local ResourceSlices:\n").unwrap_or_default();
+            let lines = rest.lines().take_while(|line| line.starts_with(' '));
+            let words = lines.map(|line| line.split_whitespace().collect::<Vec<_>>().join(","));
+            words.collect::<Vec<_>>().join(" ")
+        },
+    },
+    Difference {
+        name: "describe_keeps_case_of_names",
+        last: "1.35",
+        before: "Pod Cid Rs|Share Id|Volume OSB|Own UID|node.name",
+        after: "Pod CIDRs|Share ID|Volume Osb|Own UID|node.name",
+        observe: |release| {
+            let spec = json!({ "podCIDRs": 1, "shareID": 2, "volumeOsb": 3, "ownUid": 4,
+                               "node.name": 5 });
+            let claim = json!({ "spec": spec });
+            let surroundings = Surroundings::default();
+            let page = describe(view(release), "ResourceClaim", &claim, &surroundings).unwrap();
+            let (_, fields) = page.split_once("Spec:\n").unwrap();
+            let mut fields: Vec<(&str, &str)> =
+                fields.lines().filter_map(|line| line.trim().split_once(':')).collect();
+            fields.sort_by_key(|(_, value)| value.trim());
+            let names: Vec<&str> = fields.into_iter().map(|(name, _)| name).collect();
+            names.join("|")
+        },
+    },
+    Difference {
         name: "describe_shows_events_of_one_object",
         last: "1.35",
         before: "2 1 2",
