@@ -90,13 +90,16 @@ fn output(text: &str) -> Result<Output, Failure> {
                 "custom-columns format specified but no custom columns given",
             ));
         }
-        _ => {
-            return Err(Failure::plain(format!(
-                "unable to match a printer suitable for the output format {text:?}, allowed \
-                 formats are: custom-columns,json,jsonpath,name,wide,yaml"
-            )));
-        }
+        _ => return Err(no_printer(text, "custom-columns,json,jsonpath,name,wide,yaml")),
     })
+}
+
+/// Mirrors `NoCompatiblePrinterError`.
+pub(crate) fn no_printer(text: &str, formats: &str) -> Failure {
+    Failure::plain(format!(
+        "unable to match a printer suitable for the output format {text:?}, allowed formats are: \
+         {formats}"
+    ))
 }
 
 /// Sorts objects by a field that is a number or a text.

@@ -138,6 +138,9 @@ since! {
     /// Whether `kubectl describe` keeps the case of names in fields that it knows nothing of, such
     /// as `Pod CIDRs`: since 1.36, `Pod Cid Rs` before.
     describe_keeps_case_of_names = 36;
+    /// Whether `kubectl scale -o yaml` prints the new number of replicas: since 1.36. Before, the old
+    /// one.
+    scale_prints_new_replicas = 36;
     /// Whether `kubectl describe` shows events of a single object alone, unless `--show-events` is
     /// given: since 1.36. Before, those of each object.
     describe_shows_events_of_one_object = 36;

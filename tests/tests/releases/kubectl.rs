@@ -1,9 +1,9 @@
 //! What `kubectl` prints differently from release to release.
 
 use serde_json::{Value, json};
-use taintlab_core::api::{Node, Pod};
+use taintlab_core::api::{Node, Pod, Workload};
 use taintlab_core::release::KubernetesRelease;
-use taintlab_core::simulator::{Simulator, SimulatorConfig};
+use taintlab_core::simulator::{InitialState, Simulator, SimulatorConfig};
 use taintlab_core::time::{Time, Timestamp};
 use taintlab_kubectl::print::{Surroundings, TableOptions, View, describe, get};
 use taintlab_kubectl::{Context, Outcome, run};
@@ -266,6 +266,28 @@ pub(super) const DIFFERENCES: &[Difference] = &[
             fields.sort_by_key(|(_, value)| value.trim());
             let names: Vec<&str> = fields.into_iter().map(|(name, _)| name).collect();
             names.join("|")
+        },
+    },
+    Difference {
+        name: "scale_prints_new_replicas",
+        last: "1.35",
+        before: "replicas: 2",
+        after: "replicas: 5",
+        observe: |release| {
+            let labels = json!({ "app": "web" });
+            let web: Workload = serde_json::from_value(json!({
+                "kind": "Deployment", "metadata": { "name": "web", "namespace": "d" },
+                "spec": { "replicas": 2, "selector": { "matchLabels": labels },
+                          "template": { "metadata": { "labels": labels } } },
+            }))
+            .unwrap();
+            let config = SimulatorConfig::with_control_plane(release);
+            let begin = InitialState { workloads: vec![web], ..InitialState::default() };
+            let simulator = Simulator::beginning_with(config, [], [], begin).unwrap();
+            let line = "scale deployment web -n d --replicas=5 -o yaml";
+            let printed = run(&Context::new(&simulator, &[]), line, None).stdout;
+            let mut lines = printed.lines().map(str::trim);
+            lines.find(|line| line.starts_with("replicas")).unwrap_or(&printed).to_owned()
         },
     },
     Difference {
