@@ -303,6 +303,76 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         },
     },
     Difference {
+        name: "describe_names_thresholds_of_probes",
+        last: "1.36",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            let probe = json!({ "exec": { "command": ["true"] }, "failureThreshold": 5 });
+            let pod =
+                json!({ "spec": { "containers": [{ "name": "c", "livenessProbe": probe }] } });
+            shows(release, "Pod", &pod.to_string(), "successThreshold=1 failureThreshold=5")
+        },
+    },
+    Difference {
+        name: "describe_tells_policies_of_stateful_set",
+        last: "1.36",
+        before: "",
+        after: "Service Name: db, Pod Management Policy: OrderedReady, WhenDeleted: Delete, \
+                WhenScaled: Retain",
+        observe: |release| {
+            let policy = json!({ "whenDeleted": "Delete" });
+            let set = json!({ "spec": { "serviceName": "db",
+                                        "persistentVolumeClaimRetentionPolicy": policy } });
+            let surroundings = Surroundings::default();
+            let page = describe(view(release), "StatefulSet", &set, &surroundings).unwrap();
+            let told = ["Service Name", "Pod Management Policy", "WhenDeleted", "WhenScaled"];
+            let fields = page.lines().filter_map(|line| line.trim().split_once(':'));
+            let fields = fields.filter(|(name, _)| told.contains(name));
+            let fields = fields.map(|(name, value)| format!("{name}: {}", value.trim()));
+            fields.collect::<Vec<_>>().join(", ")
+        },
+    },
+    Difference {
+        name: "run_tells_restart_policies",
+        last: "1.36",
+        before: "error: invalid restart policy: Often\n\
+                 See 'kubectl run -h' for help and examples\n",
+        after: "error: invalid restart policy: Often, valid values are: Always, OnFailure, Never\n",
+        observe: |release| kubectl(release, "run p --image=i --restart=Often").stderr,
+    },
+    Difference {
+        name: "get_refuses_labels_of_custom_columns",
+        last: "1.36",
+        before: "N\nn\n",
+        after: "error: --label-columns option cannot be used with custom-columns=N:.metadata.name \
+                printer\n",
+        observe: |release| {
+            let line = "get nodes -L a -o custom-columns=N:.metadata.name";
+            let outcome = kubectl(release, line);
+            outcome.stdout + &outcome.stderr
+        },
+    },
+    Difference {
+        name: "shows_effective_default_class",
+        last: "1.36",
+        before: "a (default), b (default), c (default)",
+        after: "a, b (default), c",
+        observe: |release| {
+            let class = |name, created| {
+                let annotations = json!({ "storageclass.kubernetes.io/is-default-class": "true" });
+                json!({ "metadata": { "name": name, "creationTimestamp": created,
+                                      "annotations": annotations } })
+            };
+            let (old, new) = ("2019-12-01T00:00:00Z", "2019-12-31T00:00:00Z");
+            let classes = [class("a", old), class("b", new), class("c", new)];
+            let options = TableOptions::default();
+            let table = get(view(release), "StorageClass", &classes, &options).unwrap();
+            let names = table.rows.iter().map(|row| row[0].as_str().unwrap().to_owned());
+            names.collect::<Vec<_>>().join(", ")
+        },
+    },
+    Difference {
         name: "kubectl_says_modified_labels",
         last: "1.35",
         before: "node/n labeled\nnode/n labeled\n",
