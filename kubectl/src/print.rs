@@ -77,7 +77,10 @@ impl Table {
     ) -> Self {
         let marks_one =
             *resource == resources::STORAGE_CLASSES && view.release.shows_effective_default_class();
-        let default = describe::storage::effective_default(objects.iter().chain(peers));
+        let default = match marks_one {
+            true => describe::storage::effective_default(objects.iter().chain(peers)),
+            false => "",
+        };
         let columns = rows::columns(view, resource);
         let name = columns.iter().position(|(name, _)| *name == "Name");
         let with_namespace = options.all_namespaces && resource.namespaced;
