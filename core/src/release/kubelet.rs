@@ -172,7 +172,7 @@ since! {
     /// met: since 1.29, which is not certain.
     compares_allocatable_memory = 29, believed;
     /// Whether the kubelet takes the huge pages of a node off `memory.available`: since 1.37, where
-    /// the gate `HugepageAwareEviction` is on by default.
+    /// the gate `HugepageAwareEviction` is on by default (kubernetes#138127).
     subtracts_huge_pages = 37;
     /// Whether a sidecar that exceeds its limit of ephemeral storage has its pod evicted: since 1.37
     /// (kubernetes#138462).

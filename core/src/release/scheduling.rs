@@ -296,8 +296,9 @@ since! {
     /// Whether a score counts the images of image volumes too: since 1.36.
     scores_images_of_volumes = 36;
     /// Whether image volumes raise the sum of image sizes from which a score is the greatest: since
-    /// 1.37 (kubernetes#138951). Before, a pod with them could reach it with smaller images.
-    scales_image_scores_by_volumes = 37;
+    /// 1.37 (kubernetes#138951). Before, a pod with them could reach it with smaller images. That no
+    /// patch of 1.36 has the change is not certain.
+    scales_image_scores_by_volumes = 37, believed;
     /// Whether the scheduler leaves a victim of preemption alone that is being deleted already, with
     /// no second request and no event: since 1.34, which is not certain.
     skips_terminating_victims = 34, believed;
