@@ -102,7 +102,7 @@ pub use self::workloads::ScalingMessage;
     derive(tsify::Tsify),
     // A test of the package compares it with what `all` lists.
     tsify(type = "`${\"\" | \"v\"}1.${18 | 19 | 20 | 21 | 22 | 23 | 24 | 25 | 26 | 27 | 28 | 29 | \
-        30 | 31 | 32 | 33 | 34 | 35 | 36}${\"\" | `${\".\" | \"+\" | \"-\"}${string}`}`")
+        30 | 31 | 32 | 33 | 34 | 35 | 36 | 37}${\"\" | `${\".\" | \"+\" | \"-\"}${string}`}`")
 )]
 pub struct KubernetesRelease {
     minor: u8,
@@ -112,7 +112,7 @@ pub struct KubernetesRelease {
 
 /// The newest patch of each minor release, from [`KubernetesRelease::OLDEST`] on, that was run or
 /// whose source was read.
-const PATCHES: [u8; 19] = [6, 2, 2, 1, 6, 12, 14, 0, 1, 1, 2, 6, 1, 13, 5, 5, 2, 0, 2];
+const PATCHES: [u8; 20] = [6, 2, 2, 1, 6, 12, 14, 0, 1, 1, 2, 6, 1, 13, 5, 5, 2, 0, 2, 0];
 
 impl PartialEq for KubernetesRelease {
     fn eq(&self, other: &Self) -> bool {
@@ -144,7 +144,7 @@ impl KubernetesRelease {
     /// The oldest release known here.
     pub const OLDEST: Self = Self::of(18);
     /// The newest release known here.
-    pub const NEWEST: Self = Self::of(36);
+    pub const NEWEST: Self = Self::of(37);
 
     const fn of(minor: u8) -> Self {
         Self { minor, patch: None }

@@ -188,11 +188,14 @@ fn try_on_server(
     let unsupported = "/, Kind= doesn't support dry-run";
     let ends = !options.timeout.0.is_zero();
     if options.disable_eviction {
-        // A pod that was not deleted never goes away.
+        // A pod that was not deleted never goes away, for which some releases wait.
         return match (pods, release.drain_can_be_tried_on_server()) {
             ([], _) => Some(Vec::new()),
             (_, false) => Some(vec![unsupported.to_owned()]),
-            (_, true) => ends.then(|| vec![options.why_wait_ends(release)]),
+            (_, true) if release.drain_waits_for_dry_deletes() => {
+                ends.then(|| vec![options.why_wait_ends(release)])
+            }
+            (_, true) => Some(Vec::new()),
         };
     }
     let mut goes_on = false;

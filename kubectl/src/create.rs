@@ -70,7 +70,7 @@ pub(crate) fn read(
     for value in import.others {
         let (api_version, kind) =
             (objects::text(&value, "/apiVersion"), objects::text(&value, "/kind"));
-        match resources::of_kind(api_version, kind) {
+        match resources::of_kind(session.release(), api_version, kind) {
             Some(resource) => {
                 let mut value = value;
                 if resource.namespaced && resources::is_of_devices(resource) {
@@ -271,10 +271,15 @@ fn deployment(session: &Session<'_>, arguments: &Arguments, name: &str) -> Resul
 /// `kubectl run`.
 pub(crate) fn run(session: &mut Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
     let dry_run = arguments.dry_run(session)?;
+    let tells_policies = session.release().run_tells_restart_policies();
+    let wrong = |text: &str| match tells_policies {
+        true => Failure::plain(text),
+        false => Failure::usage("run", text),
+    };
     let named = arguments.positional.get(..arguments.before_dash).unwrap_or_default();
     let name = match named {
         [name] => name,
-        [] => return Err(Failure::usage("run", "NAME is required for run")),
+        [] => return Err(wrong("NAME is required for run")),
         [_, word, ..] => {
             return Err(Failure::usage(
                 "run",
@@ -287,7 +292,9 @@ pub(crate) fn run(session: &mut Session<'_>, arguments: &Arguments) -> Result<()
     };
     let restart = arguments.get(&flags::RESTART).unwrap_or("Always");
     if !matches!(restart, "Always" | "OnFailure" | "Never") {
-        return Err(Failure::plain(format!("invalid restart policy: {restart}")));
+        let valid = ", valid values are: Always, OnFailure, Never";
+        let valid = if tells_policies { valid } else { "" };
+        return Err(wrong(&format!("invalid restart policy: {restart}{valid}")));
     }
     let mut labels = Map::new();
     for pair in arguments.get(&flags::LABELS).unwrap_or("").split(',').filter(|p| !p.is_empty()) {

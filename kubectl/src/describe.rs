@@ -15,6 +15,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use taintlab_core::api::{Pod, PodKey, Quantity, pod_claims};
 use taintlab_core::order::Order;
+use taintlab_core::release::KubernetesRelease;
 use taintlab_core::time::Time;
 
 use crate::arguments::{TypeAlone, select, types_of};
@@ -82,6 +83,7 @@ pub struct Surroundings {
     pods: Vec<Arc<Pod>>,
     replica_sets: Vec<Value>,
     leases: Vec<Value>,
+    resource_slices: Vec<Value>,
     /// Events about the object; absent with `--show-events=false`.
     events: Option<Vec<Value>>,
 }
@@ -100,6 +102,7 @@ impl Surroundings {
                 (_, Object::Pod(pod)) => surroundings.pods.push(pod),
                 ("ReplicaSet", _) => surroundings.replica_sets.push(value.clone()),
                 ("Lease", _) => surroundings.leases.push(value.clone()),
+                ("ResourceSlice", _) => surroundings.resource_slices.push(value.clone()),
                 _ => return Err(format!("no page tells of a `{kind}`")),
             }
         }
@@ -119,6 +122,7 @@ impl Surroundings {
         if let Object::Node(_) = object {
             surroundings.pods = session.pods_of(object.name()).filter_map(served).collect();
             surroundings.leases.extend(session.lease(object.name()));
+            surroundings.resource_slices = values(&types::RESOURCE_SLICES, None);
         } else if matches!(object, Object::Other(..)) && object.resource().group == "apps" {
             let pods = session.list(&types::PODS, namespace).into_iter();
             surroundings.pods = pods.filter_map(served).collect();
@@ -343,7 +347,7 @@ fn other(value: &Value, page: &mut Page) {
 /// Writes a field and the fields below it.
 fn tree(page: &mut Page, level: usize, key: &str, value: &Value) {
     let indent = "  ".repeat(level);
-    let label = spaced(key);
+    let label = label_for(page.view.release, key);
     match value {
         Value::Object(map) => {
             page.line(format_args!("{indent}{label}:"));
@@ -373,20 +377,61 @@ fn tree(page: &mut Page, level: usize, key: &str, value: &Value) {
 }
 
 /// A field name as a title: `nodeName` becomes `Node Name`. Mirrors `smartLabelFor`.
-fn spaced(key: &str) -> String {
-    if key.contains(['/', '.', '-']) {
-        return key.to_owned();
+fn label_for(release: KubernetesRelease, field: &str) -> String {
+    if field.contains(|c: char| !c.is_alphabetic() && c != '-') {
+        return field.to_owned();
     }
-    let mut out = String::new();
-    for (index, c) in key.chars().enumerate() {
-        if index == 0 {
-            out.extend(c.to_uppercase());
+    let keeps_case = release.describe_keeps_case_of_names();
+    let is_acronym = |part: &str| {
+        let acronyms = ["API", "URL", "UID", "GUID"];
+        acronyms.contains(&part) || (part == "OSB" && !keeps_case)
+    };
+    let is_upper = |part: &str| part.chars().all(|c| !c.is_alphabetic() || c.is_uppercase());
+    let mut label = String::new();
+    let mut parts = camel_case(field).into_iter().peekable();
+    while let Some(mut part) = parts.next() {
+        // `podCIDRs` is split into `pod`, `CID` and `Rs`.
+        let joins = keeps_case && part.len() >= 2 && is_upper(&part);
+        if let Some(next) = parts.next_if(|next| joins && next.starts_with(char::is_uppercase)) {
+            part.push_str(&next);
+        }
+        if !label.is_empty() {
+            label.push(' ');
+        }
+        if is_acronym(&part.to_uppercase()) {
+            label.push_str(&part.to_uppercase());
+        } else if keeps_case && part.contains(char::is_uppercase) {
+            label.push_str(&part);
         } else {
-            if c.is_uppercase() {
-                out.push(' ');
-            }
-            out.push(c);
+            label.push_str(&capitalized(&part.to_lowercase()));
         }
     }
-    out
+    label
+}
+
+/// A text with a capital at its start.
+fn capitalized(text: &str) -> String {
+    let mut rest = text.chars();
+    rest.next().into_iter().flat_map(char::to_uppercase).chain(rest).collect()
+}
+
+/// The words of a name in camel case; of capitals before a small letter the last one belongs to it.
+/// Mirrors `camelcase.Split`.
+fn camel_case(name: &str) -> Vec<String> {
+    let class = |c: char| (c.is_lowercase(), c.is_uppercase());
+    let mut parts: Vec<String> = Vec::new();
+    let mut last = None;
+    for c in name.chars() {
+        match parts.last_mut() {
+            Some(part) if last.is_some_and(|last| class(last) == class(c)) => part.push(c),
+            Some(part) if c.is_lowercase() && last.is_some_and(char::is_uppercase) => {
+                let capital = part.pop();
+                parts.push(capital.into_iter().chain([c]).collect());
+            }
+            _ => parts.push(c.into()),
+        }
+        last = Some(c);
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
 }

@@ -10,7 +10,7 @@ use crate::flags::{self, Arguments};
 use crate::objects::Object;
 use crate::path;
 use crate::print::{Table, TableOptions};
-use crate::resources::Resource;
+use crate::resources::{self, Resource};
 use crate::session::Session;
 use crate::table::table;
 
@@ -27,7 +27,16 @@ enum Output {
 
 /// `kubectl get`.
 pub(crate) fn get(session: &mut Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
-    let output = output(arguments.get(&flags::OUTPUT).unwrap_or(""))?;
+    let format = arguments.get(&flags::OUTPUT).unwrap_or("");
+    let output = output(format)?;
+    if matches!(output, Output::CustomColumns(_))
+        && arguments.get(&flags::LABEL_COLUMNS).is_some_and(|columns| !columns.is_empty())
+        && session.release().get_refuses_labels_of_custom_columns()
+    {
+        return Err(Failure::plain(format!(
+            "--label-columns option cannot be used with {format} printer"
+        )));
+    }
     if arguments.is(&flags::WATCH_OBJECTS) {
         return Err(Failure::plain(
             "--watch is not possible here: time stands still while a command runs",
@@ -90,13 +99,16 @@ fn output(text: &str) -> Result<Output, Failure> {
                 "custom-columns format specified but no custom columns given",
             ));
         }
-        _ => {
-            return Err(Failure::plain(format!(
-                "unable to match a printer suitable for the output format {text:?}, allowed \
-                 formats are: custom-columns,json,jsonpath,name,wide,yaml"
-            )));
-        }
+        _ => return Err(no_printer(text, "custom-columns,json,jsonpath,name,wide,yaml")),
     })
+}
+
+/// Mirrors `NoCompatiblePrinterError`.
+pub(crate) fn no_printer(text: &str, formats: &str) -> Failure {
+    Failure::plain(format!(
+        "unable to match a printer suitable for the output format {text:?}, allowed formats are: \
+         {formats}"
+    ))
 }
 
 /// Sorts objects by a field that is a number or a text.
@@ -152,7 +164,11 @@ fn print_tables(
             session.print("");
         }
         printed = true;
-        let table = Table::of(session.view(), resource, &objects, options);
+        let peers = match selection.by_name && **resource == resources::STORAGE_CLASSES {
+            true => session.list(resource, None),
+            false => Vec::new(),
+        };
+        let table = Table::of(session.view(), resource, &objects, &peers, options);
         session.print_text(&table.text(options));
     }
     let nothing_asked_by_name = !selection.by_name && selection.failures.is_empty();

@@ -67,13 +67,20 @@ pub struct Table {
 }
 
 impl Table {
-    /// The rows of objects of one type.
-    pub(crate) fn of<'o>(
+    /// The rows of objects of one type. Of all classes, with their peers, one is the default.
+    pub(crate) fn of(
         view: View,
         resource: &resources::Resource,
-        objects: impl IntoIterator<Item = &'o Object>,
+        objects: &[Object],
+        peers: &[Object],
         options: &TableOptions,
     ) -> Self {
+        let marks_one =
+            *resource == resources::STORAGE_CLASSES && view.release.shows_effective_default_class();
+        let default = match marks_one {
+            true => describe::storage::effective_default(objects.iter().chain(peers)),
+            false => "",
+        };
         let columns = rows::columns(view, resource);
         let name = columns.iter().position(|(name, _)| *name == "Name");
         let with_namespace = options.all_namespaces && resource.namespaced;
@@ -87,8 +94,12 @@ impl Table {
         is_wide.extend(with_namespace.then_some(false));
         is_wide.extend(columns.iter().map(|(_, wide)| *wide));
         is_wide.resize(names.len(), false);
-        let row = |object: &'o Object| {
+        let row = |object: &Object| {
             let mut cells = rows::cells(view, object);
+            if let Some(cell) = cells.first_mut().filter(|_| marks_one && default != object.name())
+            {
+                *cell = object.name().into();
+            }
             if let Some(cell) = name.filter(|_| options.with_kind).and_then(|at| cells.get_mut(at))
             {
                 *cell = object.qualified_name().into();
@@ -108,7 +119,7 @@ impl Table {
             }
             cells
         };
-        Self { rows: objects.into_iter().map(row).collect(), columns: names, is_wide }
+        Self { rows: objects.iter().map(row).collect(), columns: names, is_wide }
     }
 
     /// The printed table. Mirrors `printTable`.
@@ -150,7 +161,7 @@ pub fn get(
 ) -> Result<Table, String> {
     let objects: Vec<Object> =
         objects.iter().map(|value| Object::read(kind, value)).collect::<Result<_, _>>()?;
-    Ok(Table::of(view, resources::by_kind(kind)?, &objects, options))
+    Ok(Table::of(view, resources::by_kind(kind)?, &objects, &[], options))
 }
 
 /// The page of `kubectl describe` about an object, given as JSON.

@@ -1,6 +1,7 @@
 //! The types of objects and their names.
 
 use serde_json::{Value, json};
+use taintlab_core::release::KubernetesRelease;
 
 use crate::failure::Failure;
 use crate::flags::{self, Arguments};
@@ -19,11 +20,14 @@ pub(crate) struct Resource {
     pub(crate) namespaced: bool,
 }
 
+/// The version in which DeviceTaintRules were beta.
+const RULES_OF_BETA: &str = "resource.k8s.io/v1beta2";
+
 impl Resource {
     /// `v1`, or `apps/v1`.
-    pub(crate) fn api_version(&self) -> String {
-        if *self == DEVICE_TAINT_RULES {
-            return "resource.k8s.io/v1beta2".to_owned();
+    pub(crate) fn api_version(&self, release: KubernetesRelease) -> String {
+        if *self == DEVICE_TAINT_RULES && !release.has_device_taint_rules_in_v1() {
+            return RULES_OF_BETA.to_owned();
         }
         if self.group.is_empty() { "v1".to_owned() } else { format!("{}/v1", self.group) }
     }
@@ -142,10 +146,16 @@ pub(crate) fn by_kind(kind: &str) -> Result<&'static Resource, String> {
 }
 
 /// Finds the type of an object by its `apiVersion` and `kind`.
-pub(crate) fn of_kind(api_version: &str, kind: &str) -> Option<&'static Resource> {
-    let found = RESOURCES
-        .iter()
-        .find(|resource| resource.kind == kind && resource.api_version() == api_version);
+pub(crate) fn of_kind(
+    release: KubernetesRelease,
+    api_version: &str,
+    kind: &str,
+) -> Option<&'static Resource> {
+    let mut of_kind = RESOURCES.iter().filter(|resource| resource.kind == kind);
+    let found = of_kind.find(|resource| {
+        resource.api_version(release) == api_version
+            || ***resource == DEVICE_TAINT_RULES && api_version == RULES_OF_BETA
+    });
     found.copied()
 }
 
@@ -170,7 +180,7 @@ pub(crate) fn api_resources(
         vec![
             resource.plural.to_owned(),
             resource.short.join(","),
-            resource.api_version(),
+            resource.api_version(release),
             resource.namespaced.to_string(),
             resource.kind.to_owned(),
         ]

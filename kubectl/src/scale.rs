@@ -1,11 +1,13 @@
 //! `kubectl scale`.
 
+use serde_json::Value;
 use taintlab_core::api::{WorkloadKey, WorkloadKind};
 use taintlab_core::command::Command;
 
 use crate::arguments::select_some;
 use crate::failure::Failure;
 use crate::flags::{self, Arguments};
+use crate::get;
 use crate::objects::{self, Object};
 use crate::session::Session;
 
@@ -20,7 +22,12 @@ pub(crate) fn scale(session: &mut Session<'_>, arguments: &Arguments) -> Result<
             "The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0",
         ));
     };
+    let output = arguments.get(&flags::OUTPUT).unwrap_or_default();
+    if !["", "json", "name", "yaml"].contains(&output) {
+        return Err(get::no_printer(output, "json,name,yaml"));
+    }
     let selection = select_some(session, arguments)?;
+    let mut printed = false;
     let mut failures = selection.failures;
     if selection.objects.is_empty() && failures.is_empty() {
         return Err(Failure::plain("no objects passed to scale"));
@@ -44,8 +51,22 @@ pub(crate) fn scale(session: &mut Session<'_>, arguments: &Arguments) -> Result<
         }
         match session.change(dry_run, Command::Scale { workload, replicas }) {
             Ok(()) => {
+                let mut value = object.value();
+                let spec = value.get_mut("spec").and_then(Value::as_object_mut);
+                if let Some(spec) = spec.filter(|_| session.release().scale_prints_new_replicas()) {
+                    spec.insert("replicas".into(), replicas.into());
+                }
                 let name = object.qualified_name();
-                session.print(format!("{name} scaled{}", dry_run.suffix()));
+                match output {
+                    "" => session.print(format!("{name} scaled{}", dry_run.suffix())),
+                    "name" => session.print(name),
+                    "json" => session.print(taintlab_manifest::to_json(&value)),
+                    _ => {
+                        session.print_text(if printed { "---\n" } else { "" });
+                        session.print_text(&taintlab_manifest::to_kubectl_yaml(&value));
+                    }
+                }
+                printed = true;
             }
             Err(failure) => failures.push(failure),
         }

@@ -223,6 +223,7 @@ pub(crate) static VERBS: [Verb; 19] = [
             &flags::CURRENT_REPLICAS,
             &flags::ALL,
             &flags::SELECTOR,
+            &flags::OUTPUT,
             &flags::DRY_RUN,
         ],
         run: scale::scale,

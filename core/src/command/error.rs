@@ -222,7 +222,8 @@ impl fmt::Display for CommandError {
                 EvictionError::NotProcessed { budget: budget.clone() }.fmt(f)
             }
             Self::BudgetForbids { budget, reason } => {
-                EvictionError::Forbidden { budget: budget.clone(), reason }.fmt(f)
+                EvictionError::Forbidden { budget: budget.clone(), reason, cause: String::new() }
+                    .fmt(f)
             }
             Self::SeveralBudgets { budgets } => {
                 EvictionError::SeveralBudgets { budgets: budgets.clone() }.fmt(f)
@@ -271,7 +272,9 @@ impl From<EvictionError> for CommandError {
             EvictionError::PodNotFound(pod) => Self::PodNotFound(pod),
             EvictionError::SeveralBudgets { budgets } => Self::SeveralBudgets { budgets },
             EvictionError::NotProcessed { budget } => Self::BudgetNotProcessed { budget },
-            EvictionError::Forbidden { budget, reason } => Self::BudgetForbids { budget, reason },
+            EvictionError::Forbidden { budget, reason, .. } => {
+                Self::BudgetForbids { budget, reason }
+            }
             EvictionError::DisruptionBudget { budget, needs, has, .. } => {
                 Self::DisruptionBudget { budget, needs, has }
             }

@@ -374,6 +374,9 @@ impl<'a> Sync<'a> {
             return;
         }
         let first = first_ordinal(self.set, self.release) + partition(self.set);
+        if self.release.has_stateful_set_max_unavailable() {
+            return self.roll_several(replicas, first);
+        }
         for replica in replicas.iter().rev().take_while(|replica| replica.ordinal >= first) {
             let terminating = replica.pod.is_some_and(|pod| pod.is_terminating());
             if replica.revision != self.update && !terminating {
@@ -389,6 +392,34 @@ impl<'a> Sync<'a> {
         }
     }
 
+    /// Deletes pods of another template, the highest number first, so that no more than
+    /// `maxUnavailable` are away. With `Parallel`, those that are away go whatever their number is.
+    /// Mirrors `updateStatefulSetAfterInvariantEstablished`.
+    fn roll_several(&mut self, replicas: &[Replica<'_>], first: i64) {
+        let allowed = self.set.rolling_update("maxUnavailable").ok().flatten();
+        let allowed = allowed.map_or(1, |allowed| allowed.of(self.set.replicas(), false).max(1));
+        let is_away = |pod: &Pod| pod.is_terminating() || self.waits_for(pod);
+        let away = replicas.iter().filter(|replica| replica.pod.is_none_or(|pod| is_away(pod)));
+        let mut budget = allowed - count(away);
+        let mut old: Vec<&Pod> = Vec::new();
+        for replica in replicas.iter().rev().take_while(|replica| replica.ordinal >= first) {
+            let is_old = |pod: &&Arc<Pod>| replica.revision != self.update && !pod.is_terminating();
+            let Some(pod) = replica.pod.filter(is_old) else { continue };
+            if !self.one_by_one && is_away(pod) {
+                old.push(pod);
+            } else if budget > 0 {
+                budget -= 1;
+                old.push(pod);
+            }
+        }
+        // Those that are away are deleted before the others.
+        old.order_by_key(|pod| !self.one_by_one && !is_away(pod));
+        for pod in old {
+            self.delete(pod);
+            self.status.current_replicas -= 1;
+        }
+    }
+
     /// Mirrors `completeRollingUpdate`.
     fn complete_rolling_update(&mut self) {
         let all_seen = self.status.replicas == self.set.replicas();
@@ -396,7 +427,7 @@ impl<'a> Sync<'a> {
             return;
         }
         let status = &mut self.status;
-        if self.set.strategy() != "OnDelete"
+        if (self.release.completes_updates_on_delete() || self.set.strategy() != "OnDelete")
             && status.updated_replicas == status.replicas
             && status.ready_replicas == status.replicas
         {

@@ -71,6 +71,8 @@ pub enum EvictionError {
         budget: PodKey,
         /// What is wrong with it.
         reason: &'static str,
+        /// The cause in the answer; none if empty.
+        cause: String,
     },
     /// 429: the budget does not allow it now.
     DisruptionBudget {
@@ -162,11 +164,11 @@ impl EvictionError {
                 ..StatusDetails::default()
             },
             Self::SeveralBudgets { .. } => StatusDetails::default(),
-            Self::Forbidden { budget, .. } => StatusDetails {
+            Self::Forbidden { budget, cause: known, .. } => StatusDetails {
                 name: budget.name().into(),
                 group: "policy".into(),
                 kind: "poddisruptionbudget".into(),
-                ..StatusDetails::default()
+                ..if known.is_empty() { StatusDetails::default() } else { cause(known.clone()) }
             },
             Self::NotProcessed { budget } => cause(format!(
                 "The disruption budget {} is still being processed by the server.",
@@ -193,7 +195,7 @@ impl fmt::Display for EvictionError {
                 "This pod has more than one PodDisruptionBudget, which the eviction subresource \
                  does not support.",
             ),
-            Self::Forbidden { budget, reason } => {
+            Self::Forbidden { budget, reason, .. } => {
                 write!(f, "poddisruptionbudget.policy \"{}\" is forbidden: {reason}", budget.name())
             }
             Self::NotProcessed { .. } | Self::DisruptionBudget { .. } => {
@@ -300,7 +302,7 @@ fn refusal(budget: &str, status: &BudgetStatus) -> String {
         text.unwrap_or_default()
     };
     let (reason, message) = (text("reason"), text("message"));
-    let refused = format!("The disruption budget {budget} does not allow evicting pods currently");
+    let refused = refused(budget);
     if reason == "SyncFailed" {
         return format!("{refused} because it failed sync: {message}");
     }
@@ -308,6 +310,10 @@ fn refusal(budget: &str, status: &BudgetStatus) -> String {
         return String::new();
     }
     if condition.is_some() { format!("{refused} ({reason}): {message}") } else { refused }
+}
+
+fn refused(budget: &str) -> String {
+    format!("The disruption budget {budget} does not allow evicting pods currently")
 }
 
 /// Mirrors `EvictionREST.checkAndDecrement`.
@@ -320,14 +326,22 @@ fn check_and_decrement(
     if status.observed_generation < budget.generation() {
         return Err(EvictionError::NotProcessed { budget: key });
     }
+    let forbidden = |reason, cause: &str| {
+        let cause = match release.tells_cause_of_forbidden_evictions() {
+            true => format!("{}: {cause}", refused(key.name())),
+            false => String::new(),
+        };
+        Err(EvictionError::Forbidden { budget: key.clone(), reason, cause })
+    };
     if status.disruptions_allowed < 0 {
         let reason = "pdb disruptions allowed is negative";
-        return Err(EvictionError::Forbidden { budget: key, reason });
+        return forbidden(reason, reason);
     }
     if status.disrupted_pods.len() > MAX_DISRUPTED_PODS {
-        let reason =
-            "DisruptedPods map too big - too many evictions not confirmed by PDB controller";
-        return Err(EvictionError::Forbidden { budget: key, reason });
+        return forbidden(
+            "DisruptedPods map too big - too many evictions not confirmed by PDB controller",
+            "too many pending evictions not confirmed by PDB controller",
+        );
     }
     if status.disruptions_allowed == 0 {
         let (needs, has) = (status.desired_healthy, status.current_healthy);

@@ -194,6 +194,8 @@ mod tests {
         assert!(said(31).contains("changes up to 1.31: "), "{}", said(31));
         assert!(said(34).contains("A control plane of 1.34.2 was recorded"), "{}", said(34));
         assert!(said(36).contains("a control plane of 1.36.2 were recorded"), "{}", said(36));
+        assert!(said(37).contains("changes up to 1.37: "), "{}", said(37));
+        assert!(said(37).ends_with("believed to have come with their release."), "{}", said(37));
         assert!(said(18).contains(": 1 recorded, "), "{}", said(18));
         assert!(said(35).contains(": 2 recorded, "), "{}", said(35));
         assert!(!said(33).contains("1.33: 1 recorded, "), "{}", said(33));

@@ -23,6 +23,9 @@ since! {
     /// healthy, and that its last sync has failed if it has: since 1.35 (kubernetes#133097).
     /// Before, it always says how many healthy pods the budget needs.
     says_why_eviction_is_refused = 35;
+    /// Whether an eviction that is forbidden by a status that cannot be has the cause
+    /// `DisruptionBudget`, as other refusals do: since 1.37 (kubernetes#138003).
+    tells_cause_of_forbidden_evictions = 37;
     /// Whether no event says that a budget's pods have a controller that is not there or has no
     /// scale: since 1.22, and in 1.21.1. `CalculateExpectedPodCountFailed` says it, too.
     omits_event_about_missing_controllers = 22;

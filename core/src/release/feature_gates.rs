@@ -20,14 +20,15 @@ changes! {
     is_enabled = 35: "The gate `DRADeviceTaintRules` is there, off by default; before, \
                       `DRADeviceTaints` stands for both.";
     is_enabled = 36: "The gate `DRADeviceTaints` is on by default.";
+    is_enabled = 37: "The gate `DRADeviceTaintRules` is on by default.";
     is_enabled = 35, recorded: "The gate `TaintTolerationComparisonOperators` is there, off by default.";
 }
 
 /// A feature gate that changes what this engine does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FeatureGate {
-    /// Rules taint devices (KEP-5055): alpha in 1.35, beta in 1.36 and still off. To 1.34 they are
-    /// a part of [`DRADeviceTaints`](Self::DRADeviceTaints).
+    /// Rules taint devices (KEP-5055): alpha in 1.35, beta in 1.36 and still off, on by default
+    /// in 1.37. To 1.34 they are a part of [`DRADeviceTaints`](Self::DRADeviceTaints).
     DRADeviceTaintRules,
     /// Devices have taints (KEP-5055): alpha in 1.33, on by default in 1.36.
     DRADeviceTaints,
@@ -78,10 +79,12 @@ impl FeatureGate {
     #[must_use]
     pub const fn stage(self, release: KubernetesRelease) -> GateStage {
         match (self, release.minor) {
-            (Self::DRADeviceTaintRules, 35..)
+            (Self::DRADeviceTaintRules, 35 | 36)
             | (Self::DRADeviceTaints, 33..=35)
             | (Self::DynamicResourceAllocation, 26..=33) => GateStage::Off,
-            (Self::DRADeviceTaints, 36..) | (Self::DynamicResourceAllocation, 34) => GateStage::On,
+            (Self::DRADeviceTaintRules, 37..)
+            | (Self::DRADeviceTaints, 36..)
+            | (Self::DynamicResourceAllocation, 34) => GateStage::On,
             (Self::DynamicResourceAllocation, 35..) => GateStage::LockedOn,
             (Self::GracefulNodeShutdown, 20)
             | (Self::GracefulNodeShutdownBasedOnPodPriority, 23) => GateStage::Off,

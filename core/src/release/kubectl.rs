@@ -82,6 +82,8 @@ since! {
     /// Whether `kubectl api-resources` lists `devicetaintrules`: since 1.36, where
     /// `resource.k8s.io/v1beta2` has them. A cluster serves that version only if it is told to.
     serves_device_taint_rules = 36;
+    /// Whether `resource.k8s.io/v1` has `DeviceTaintRule`, which every cluster serves: since 1.37.
+    has_device_taint_rules_in_v1 = 37;
     /// Whether the tables of volumes and claims have the column `VOLUMEATTRIBUTESCLASS`: since
     /// 1.29, where the API came (kubernetes/kubernetes#121104).
     shows_volume_attributes_class = 29;
@@ -132,12 +134,36 @@ since! {
     /// Whether `kubectl describe node` takes the resources of a pod as a whole instead of the sum of
     /// its containers': since 1.36.
     describe_counts_pod_level_resources = 36;
+    /// Whether `kubectl describe node` counts the devices of `ResourceSlices` of that node: since
+    /// 1.36.
+    describe_tells_node_local_slices = 36;
+    /// Whether `kubectl describe` keeps the case of names in fields that it knows nothing of, such
+    /// as `Pod CIDRs`: since 1.36, `Pod Cid Rs` before.
+    describe_keeps_case_of_names = 36;
+    /// Whether `kubectl scale -o yaml` prints the new number of replicas: since 1.36. Before, the old
+    /// one.
+    scale_prints_new_replicas = 36;
     /// Whether `kubectl describe` shows events of a single object alone, unless `--show-events` is
     /// given: since 1.36. Before, those of each object.
     describe_shows_events_of_one_object = 36;
     /// Whether `kubectl label` says `modified` if it has both added labels and removed some, and
     /// `unlabeled` with `--overwrite` too: since 1.36. Before, the length of the object decided.
     kubectl_says_modified_labels = 36;
+    /// Whether `kubectl describe` calls the thresholds of a probe `successThreshold` and
+    /// `failureThreshold`: since 1.37 (kubernetes#140015), `#success` and `#failure` before.
+    describe_names_thresholds_of_probes = 37;
+    /// Whether `kubectl describe statefulset` tells the Service, the policy of pod management and that
+    /// of keeping claims: since 1.37 (kubernetes#137547).
+    describe_tells_policies_of_stateful_set = 37;
+    /// Whether errors of `kubectl run` tell which restart policies are valid, and not where its help
+    /// is: since 1.37.
+    run_tells_restart_policies = 37;
+    /// Whether `kubectl get` refuses `--label-columns` with `custom-columns`: since 1.37
+    /// (kubernetes#138094). Before, the flag had no effect there.
+    get_refuses_labels_of_custom_columns = 37;
+    /// Whether `kubectl get storageclasses` marks the default class that counts, the newest, and not
+    /// every one: since 1.37 (kubernetes#135964).
+    shows_effective_default_class = 37;
     /// Whether `kubectl drain` says `drained` at the end of every node: since 1.23. Before, it says
     /// `evicted` or `deleted` once it has said so of a pod.
     drain_always_says_drained = 23;
@@ -270,6 +296,9 @@ impl KubernetesRelease {
 until! {
     /// Whether `kubectl describe node` has the line `Kube-Proxy Version`: to 1.35.
     describe_tells_kube_proxy_version = 35;
+    /// Whether `kubectl drain --dry-run=server --disable-eviction` waits for pods that it did not
+    /// delete: to 1.36 (kubernetes#137543).
+    drain_waits_for_dry_deletes = 36;
     /// Whether `kubectl drain` names its timeout when it gives up waiting for a pod: to 1.31; since
     /// then it says `context deadline exceeded`.
     drain_wait_names_timeout = 31;

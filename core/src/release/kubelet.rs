@@ -171,6 +171,12 @@ since! {
     /// Whether a threshold of `allocatableMemory.available` that a user sets is compared, and can be
     /// met: since 1.29, which is not certain.
     compares_allocatable_memory = 29, believed;
+    /// Whether the kubelet takes the huge pages of a node off `memory.available`: since 1.37, where
+    /// the gate `HugepageAwareEviction` is on by default (kubernetes#138127).
+    subtracts_huge_pages = 37;
+    /// Whether a sidecar that exceeds its limit of ephemeral storage has its pod evicted: since 1.37
+    /// (kubernetes#138462).
+    limits_ephemeral_storage_of_sidecars = 37;
     /// Whether `mergeDefaultEvictionSettings` exists: since 1.33.
     has_merge_default_eviction_settings = 33;
     /// Whether `spec.resources` of a pod counts (the gate `PodLevelResources`, on by default since

@@ -298,6 +298,10 @@ since! {
     scores_images_of_init_containers = 29, believed;
     /// Whether a score counts the images of image volumes too: since 1.36.
     scores_images_of_volumes = 36;
+    /// Whether image volumes raise the sum of image sizes from which a score is the greatest: since
+    /// 1.37 (kubernetes#138951). Before, a pod with them could reach it with smaller images. That no
+    /// patch of 1.36 has the change is not certain.
+    scales_image_scores_by_volumes = 37, believed;
     /// Whether the scheduler leaves a victim of preemption alone that is being deleted already, with
     /// no second request and no event: since 1.34, which is not certain.
     skips_terminating_victims = 34, believed;
@@ -330,6 +334,9 @@ since! {
     /// Whether hints of affinity between pods and of topology spread count a pod for which room was
     /// made on a node as one with a node: since 1.36 (kubernetes#135392).
     hints_count_nominated_pods = 36;
+    /// Whether the hint of affinity between pods asks for any of several terms of anti-affinity:
+    /// since 1.37 (kubernetes#139161). Before, for all of them.
+    hints_ask_for_any_anti_affinity = 37;
     /// Whether a second attempt is counted in the event `FailedScheduling` of the first one if the
     /// pod has not changed in between: since 1.26 (kubernetes#112365), which is not certain. Before,
     /// a series of events began with one.

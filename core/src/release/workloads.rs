@@ -52,6 +52,13 @@ since! {
     /// Whether a StatefulSet can begin at another number than 0 (`spec.ordinals.start`): since
     /// 1.27.
     has_first_ordinal = 27;
+    /// Whether `maxUnavailable` of a StatefulSet counts: since 1.37, where the gate
+    /// `MaxUnavailableStatefulSet` is on by default. It was in 1.35 up to 1.35.3, too, which is not
+    /// mirrored.
+    has_stateful_set_max_unavailable = 37;
+    /// Whether the status of a StatefulSet with the strategy `OnDelete` has the new revision as the
+    /// current one when all pods are of it: since 1.37 (kubernetes#136833).
+    completes_updates_on_delete = 37;
     /// Whether `minReadySeconds` of a StatefulSet counts: since 1.23, where the gate
     /// `StatefulSetMinReadySeconds` is on by default.
     has_stateful_set_min_ready_seconds = 23;

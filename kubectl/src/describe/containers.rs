@@ -70,7 +70,7 @@ pub(super) fn describe(
             ("Startup", "startupProbe"),
         ] {
             if let Some(value) = container.get(field) {
-                page.line(format_args!("    {title}:\t{}", probe(value)));
+                page.line(format_args!("    {title}:\t{}", probe(value, page.view.release)));
             }
         }
         environment(container, pod, page);
@@ -168,10 +168,14 @@ pub(super) fn resources(resources: Option<&Value>, space: &str, page: &mut Page)
 }
 
 /// A probe in words. Mirrors `DescribeProbe`.
-fn probe(probe: &Value) -> String {
+fn probe(probe: &Value, release: KubernetesRelease) -> String {
     let whole = |field: &str, default: i64| number(probe, field).unwrap_or(default);
+    let (success, failure) = match release.describe_names_thresholds_of_probes() {
+        true => ("successThreshold", "failureThreshold"),
+        false => ("#success", "#failure"),
+    };
     let attributes = format!(
-        "delay={}s timeout={}s period={}s #success={} #failure={}",
+        "delay={}s timeout={}s period={}s {success}={} {failure}={}",
         whole("/initialDelaySeconds", 0),
         whole("/timeoutSeconds", 1),
         whole("/periodSeconds", 10),

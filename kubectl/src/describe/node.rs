@@ -1,5 +1,7 @@
 //! `kubectl describe node`.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 use taintlab_core::api::{Node, Pod, PodPhase, Quantity, Taint};
 use taintlab_core::order::Order;
@@ -37,6 +39,9 @@ pub(super) fn describe(node: &Node, surroundings: &Surroundings, page: &mut Page
         for (name, amount) in &amounts {
             page.line(format_args!("  {name}:\t{amount}"));
         }
+    }
+    if page.view.release.describe_tells_node_local_slices() {
+        resource_slices(&metadata.name, surroundings, page);
     }
     system_info(node, page);
     resources(node, surroundings, page);
@@ -78,6 +83,34 @@ fn lease(name: &str, surroundings: &Surroundings, page: &mut Page) {
     page.line(format_args!("  HolderIdentity:\t{}", holder.map_or_else(unset, str::to_owned)));
     page.line(format_args!("  AcquireTime:\t{}", time("acquireTime")));
     page.line(format_args!("  RenewTime:\t{}", time("renewTime")));
+}
+
+/// Writes how many devices the slices of a node have, by driver and pool. Mirrors
+/// `describeNodeResourceSlices`.
+fn resource_slices(node: &str, surroundings: &Surroundings, page: &mut Page) {
+    /// Greatest number of pools that are shown.
+    const MOST: usize = 10;
+    let mut pools: BTreeMap<String, (&Value, usize, usize)> = BTreeMap::new();
+    let slices = surroundings.resource_slices.iter();
+    for slice in slices.filter(|slice| text(slice, "/spec/nodeName") == node) {
+        let key = format!("{}/{}", text(slice, "/spec/driver"), text(slice, "/spec/pool/name"));
+        let devices = slice.pointer("/spec/devices").and_then(Value::as_array);
+        let (_, slices, count) = pools.entry(key).or_insert((slice, 0, 0));
+        *slices += 1;
+        *count += devices.map_or(0, Vec::len);
+    }
+    if pools.is_empty() {
+        return;
+    }
+    page.line("Node-Local ResourceSlices:\n  Driver\tPool\tSlices\tDevices");
+    page.line("  ------\t----\t------\t-------");
+    for (slice, slices, devices) in pools.values().take(MOST) {
+        let (driver, pool) = (text(slice, "/spec/driver"), text(slice, "/spec/pool/name"));
+        page.line(format_args!("  {driver}\t{pool}\t{slices}\t{devices}"));
+    }
+    if pools.len() > MOST {
+        page.line(format_args!("  ...and {} more pools", pools.len() - MOST));
+    }
 }
 
 fn conditions(node: &Node, page: &mut Page) {

@@ -1,11 +1,13 @@
 //! PersistentVolumes, their claims and classes.
 
+use std::cmp::Reverse;
+
 use serde_json::Value;
 
 use super::containers::items;
 use super::volumes::volume_source;
 use super::{Page, Surroundings, amount};
-use crate::objects::{string_map, text, time_at};
+use crate::objects::{Object, string_map, text, time_at};
 use crate::path::plain_text;
 use crate::rows::access_modes;
 use crate::selector::format_labels;
@@ -163,6 +165,18 @@ pub(crate) fn is_default(value: &Value) -> bool {
         text(value, &pointer) == "true"
     };
     of("storageclass") || of("storageclass.beta")
+}
+
+/// The name of the class that claims without one get: of several defaults the newest, and of those
+/// the first by name. Mirrors `getEffectiveDefault`.
+pub(crate) fn effective_default<'o>(classes: impl Iterator<Item = &'o Object>) -> &'o str {
+    let defaults = classes.filter_map(|class| match class {
+        Object::Other(_, value) if is_default(value) => {
+            Some((Reverse(time_at(value, "/metadata/creationTimestamp")), class.name()))
+        }
+        _ => None,
+    });
+    defaults.min().map_or("", |(_, name)| name)
 }
 
 /// The class of a volume or a claim. Mirrors `GetPersistentVolumeClass`.

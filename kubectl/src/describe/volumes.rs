@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::containers::items;
-use super::{Page, amount, spaced};
+use super::{Page, amount, capitalized};
 use crate::objects::{number, string_map, text};
 use crate::path::plain_text;
 
@@ -102,7 +102,7 @@ pub(super) fn volume_source(kind: &str, source: &Value, page: &mut Page) {
             let lines = attributes.iter().map(|(key, value)| format!("    {key}={value}"));
             page.lines("    VolumeAttributes", lines);
         }
-        _ => page.line(format_args!("    Type:\t{}", spaced(kind).replace(' ', ""))),
+        _ => page.line(format_args!("    Type:\t{}", capitalized(kind))),
     }
 }
 

@@ -189,6 +189,19 @@ pub(super) fn stateful_set(value: &Value, surroundings: &Surroundings, page: &mu
     created(value, page);
     page.field("Selector", selector_text(value.pointer("/spec/selector")));
     page.metadata(value);
+    let tells_policies = page.view.release.describe_tells_policies_of_stateful_set();
+    // Absent fields have the API server's defaults.
+    let or = |pointer: &str, default| match text(value, pointer) {
+        "" => default,
+        text => text,
+    };
+    if tells_policies {
+        let service = text(value, "/spec/serviceName");
+        if !service.is_empty() {
+            page.field("Service Name", service);
+        }
+        page.field("Pod Management Policy", or("/spec/podManagementPolicy", "OrderedReady"));
+    }
     page.field(
         "Replicas",
         format_args!(
@@ -197,9 +210,8 @@ pub(super) fn stateful_set(value: &Value, surroundings: &Surroundings, page: &mu
             whole(value, "/status/replicas")
         ),
     );
-    // Absent fields have the API server's defaults.
     let type_ = text(value, "/spec/updateStrategy/type");
-    page.field("Update Strategy", if type_.is_empty() { "RollingUpdate" } else { type_ });
+    page.field("Update Strategy", or("/spec/updateStrategy/type", "RollingUpdate"));
     let rolling = value.pointer("/spec/updateStrategy/rollingUpdate");
     if type_.is_empty() || rolling.is_some() {
         let partition = rolling.map_or(0, |rolling| whole(rolling, "/partition"));
@@ -207,6 +219,15 @@ pub(super) fn stateful_set(value: &Value, surroundings: &Surroundings, page: &mu
         let unavailable = rolling.and_then(|rolling| rolling.get("maxUnavailable"));
         if let Some(unavailable) = unavailable {
             page.field("  MaxUnavailable", plain_text(unavailable));
+        } else if page.view.release.has_stateful_set_max_unavailable() {
+            page.field("  MaxUnavailable", 1);
+        }
+    }
+    if tells_policies {
+        page.line("Persistent Volume Claim Retention Policy:");
+        for (title, field) in [("WhenDeleted", "whenDeleted"), ("WhenScaled", "whenScaled")] {
+            let pointer = format!("/spec/persistentVolumeClaimRetentionPolicy/{field}");
+            page.line(format_args!("  {title}:\t{}", or(&pointer, "Retain")));
         }
     }
     pods_status(value, surroundings, page);

@@ -507,7 +507,19 @@ impl Step<'_> {
                 wrong.push(format!("{surplus:?} stay of {replicas}"));
             }
         }
-        for pod in self.deleted_by_controller(set) {
+        // Since 1.37 several may be away at a time. In parallel those go first that are away.
+        let allowed = share(
+            set.pointer("/spec/updateStrategy/rollingUpdate/maxUnavailable"),
+            replicas,
+            false,
+        );
+        let allowed = if self.after.minor < 37 { 1 } else { allowed.unwrap_or(1).max(1) };
+        let deleted = self.deleted_by_controller(set);
+        let updated = deleted.iter().filter(|pod| ordinal(pod) < replicas && is_ready(pod));
+        if count(updated) > allowed {
+            wrong.push(format!("more than {allowed} of the pods that were ready are updated"));
+        }
+        for pod in deleted {
             *memory.said.entry("StatefulSet deletes a pod").or_default() += 1;
             let at = ordinal(pod);
             let above = |other: &&Value| ordinal(other) > at && ordinal(other) >= replicas;
@@ -526,13 +538,16 @@ impl Step<'_> {
                     wrong.push(format!("deleted {at} below partition {partition}"));
                 }
                 let revision = text(set, "/status/updateRevision");
+                let is_new = |pod: &Value| label(pod, "controller-revision-hash") == Some(revision);
                 let late = |other: &&Value| {
-                    ordinal(other) > at
-                        && ordinal(other) < replicas
-                        && !self.after.pod(uid(other)).is_some_and(|now| {
-                            is_ready(now)
-                                && label(now, "controller-revision-hash") == Some(revision)
-                        })
+                    let now = self.after.pod(uid(other));
+                    let is_late = if self.after.minor < 37 {
+                        !now.is_some_and(|now| is_ready(now) && is_new(now))
+                    } else {
+                        let stays = now.is_some_and(|now| !is_terminating(now) && !is_new(now));
+                        stays && (in_order || is_ready(pod))
+                    };
+                    ordinal(other) > at && ordinal(other) < replicas && is_late
                 };
                 if let Some(other) = self.before.pods_of(set).find(late) {
                     wrong.push(format!("updated {at} before {}", ordinal(other)));

@@ -27,7 +27,8 @@ use taintlab_tests::models::{is_terminating, list, name, selects};
 use super::check;
 use super::generate::Dice;
 
-const MINORS: [u8; 18] = [18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35];
+const MINORS: [u8; 20] =
+    [18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37];
 const HOSTNAME: &str = "kubernetes.io/hostname";
 const ZONE: &str = "topology.kubernetes.io/zone";
 const CLASSES: [(&str, i64); 3] = [("low", -5), ("high", 100), ("higher", 1000)];

@@ -23,7 +23,8 @@ use taintlab_tests::models::workloads::{Memory, Recorded, State, Step, seconds};
 use super::check;
 use super::generate::Dice;
 
-const MINORS: [u8; 18] = [18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35];
+const MINORS: [u8; 20] =
+    [18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37];
 
 fn node(number: usize) -> Node {
     let zone = ["a", "b", "c"][number % 3];
@@ -90,13 +91,15 @@ fn world(dice: &mut Dice) -> (u8, Simulator) {
             "StatefulSet",
             "db",
             json!({ "replicas": dice.below(4),
-            "updateStrategy": { "rollingUpdate": { "partition": partition } } }),
+            "updateStrategy": { "rollingUpdate": {
+                "partition": partition, "maxUnavailable": dice.pick(&[1, 2]) } } }),
         ),
         workload(
             "StatefulSet",
             "mq",
             json!({
-            "replicas": 2, "podManagementPolicy": "Parallel" }),
+            "replicas": 3, "podManagementPolicy": "Parallel",
+            "updateStrategy": { "rollingUpdate": { "maxUnavailable": "70%" } } }),
         ),
         logs,
         workload(

@@ -98,6 +98,16 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         },
     },
     Difference {
+        name: "DRADeviceTaintRules",
+        last: "1.36",
+        before: "stays",
+        after: "evicted",
+        observe: |release| {
+            let gates = [FeatureGate::DynamicResourceAllocation, FeatureGate::DRADeviceTaints];
+            evicted(release, &gates, RULE)
+        },
+    },
+    Difference {
         name: "serves_devices",
         last: "1.33",
         before: "",
@@ -107,9 +117,20 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
         name: "serves_device_taint_rules",
         last: "1.35",
-        before: "",
-        after: "resource.k8s.io/v1beta2",
-        observe: |release| api_version(release, "devicetaintrules"),
+        before: "false",
+        after: "true",
+        observe: |release| (!api_version(release, "devicetaintrules").is_empty()).to_string(),
+    },
+    Difference {
+        name: "has_device_taint_rules_in_v1",
+        last: "1.36",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            let version = api_version(release, "devicetaintrules");
+            assert!(["", "resource.k8s.io/v1beta2", "resource.k8s.io/v1"].contains(&&*version));
+            (version == "resource.k8s.io/v1").to_string()
+        },
     },
 ];
 

@@ -255,13 +255,22 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         name: "drain_can_be_tried_on_server",
         last: "1.21",
         before: "error: /, Kind= doesn't support dry-run",
-        after: "in vain",
+        after: "tried",
         observe: |release| {
-            let flags = "m --force --dry-run=server --disable-eviction --timeout=5s";
-            let line = last_line(release, flags);
-            let waited =
-                ["error: timed out waiting for the condition", "error: context deadline exceeded"];
-            if waited.contains(&line.as_str()) { "in vain".to_owned() } else { line }
+            let line = dry_delete(release);
+            let tried = ["in vain", "node/m drained (server dry run)"];
+            if tried.contains(&line.as_str()) { "tried".to_owned() } else { line }
+        },
+    },
+    Difference {
+        name: "drain_waits_for_dry_deletes",
+        last: "1.36",
+        before: "in vain",
+        after: "node/m drained (server dry run)",
+        observe: |release| {
+            let line = dry_delete(release);
+            // To 1.21 it cannot be tried.
+            if line.ends_with("doesn't support dry-run") { "in vain".to_owned() } else { line }
         },
     },
     Difference {
@@ -348,6 +357,14 @@ fn warns_of_definitions(release: KubernetesRelease) -> String {
 /// What stands after the first `error: unable to drain `.
 fn unable(release: KubernetesRelease, line: &str) -> String {
     drain(release, line).split_once("error: unable to drain ").unwrap().1.to_owned()
+}
+
+/// The last line of a server dry run that deletes; `in vain` if it has waited for the pod.
+fn dry_delete(release: KubernetesRelease) -> String {
+    let flags = "m --force --dry-run=server --disable-eviction --timeout=5s";
+    let line = last_line(release, flags);
+    let waited = ["error: timed out waiting for the condition", "error: context deadline exceeded"];
+    if waited.contains(&line.as_str()) { "in vain".to_owned() } else { line }
 }
 
 /// The last line before the exit code.

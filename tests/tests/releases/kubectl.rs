@@ -1,9 +1,9 @@
 //! What `kubectl` prints differently from release to release.
 
 use serde_json::{Value, json};
-use taintlab_core::api::{Node, Pod};
+use taintlab_core::api::{Node, Pod, Workload};
 use taintlab_core::release::KubernetesRelease;
-use taintlab_core::simulator::{Simulator, SimulatorConfig};
+use taintlab_core::simulator::{InitialState, Simulator, SimulatorConfig};
 use taintlab_core::time::{Time, Timestamp};
 use taintlab_kubectl::print::{Surroundings, TableOptions, View, describe, get};
 use taintlab_kubectl::{Context, Outcome, run};
@@ -221,6 +221,76 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         observe: |release| shows(release, "Node", "{}", "Kube-Proxy Version:"),
     },
     Difference {
+        name: "describe_tells_node_local_slices",
+        last: "1.35",
+        before: "",
+        after: "Driver,Pool,Slices,Devices ------,----,------,------- d,a,1,1 d,b,2,3",
+        observe: |release| {
+            let slice = |node, pool, devices: &[&str]| {
+                let devices: Vec<Value> = devices.iter().map(|it| json!({ "name": it })).collect();
+                json!({
+                    "kind": "ResourceSlice",
+                    "spec": { "driver": "d", "pool": { "name": pool }, "nodeName": node,
+                              "devices": devices },
+                })
+            };
+            let slices = [
+                slice("n", "b", &["x", "y"]),
+                slice("n", "a", &["x"]),
+                slice("other", "c", &["x"]),
+                slice("n", "b", &["z"]),
+            ];
+            let node = json!({ "metadata": { "name": "n" } });
+            let surroundings = Surroundings::read(&slices, None).unwrap();
+            let page = describe(view(release), "Node", &node, &surroundings).unwrap();
+            let (_, rest) = page.split_once("Node-Local ResourceSlices:\n").unwrap_or_default();
+            let lines = rest.lines().take_while(|line| line.starts_with(' '));
+            let words = lines.map(|line| line.split_whitespace().collect::<Vec<_>>().join(","));
+            words.collect::<Vec<_>>().join(" ")
+        },
+    },
+    Difference {
+        name: "describe_keeps_case_of_names",
+        last: "1.35",
+        before: "Pod Cid Rs|Share Id|Volume OSB|Own UID|node.name",
+        after: "Pod CIDRs|Share ID|Volume Osb|Own UID|node.name",
+        observe: |release| {
+            let spec = json!({ "podCIDRs": 1, "shareID": 2, "volumeOsb": 3, "ownUid": 4,
+                               "node.name": 5 });
+            let claim = json!({ "spec": spec });
+            let surroundings = Surroundings::default();
+            let page = describe(view(release), "ResourceClaim", &claim, &surroundings).unwrap();
+            let (_, fields) = page.split_once("Spec:\n").unwrap();
+            let mut fields: Vec<(&str, &str)> =
+                fields.lines().filter_map(|line| line.trim().split_once(':')).collect();
+            fields.sort_by_key(|(_, value)| value.trim());
+            let names: Vec<&str> = fields.into_iter().map(|(name, _)| name).collect();
+            names.join("|")
+        },
+    },
+    Difference {
+        name: "scale_prints_new_replicas",
+        last: "1.35",
+        before: "replicas: 2",
+        after: "replicas: 5",
+        observe: |release| {
+            let labels = json!({ "app": "web" });
+            let web: Workload = serde_json::from_value(json!({
+                "kind": "Deployment", "metadata": { "name": "web", "namespace": "d" },
+                "spec": { "replicas": 2, "selector": { "matchLabels": labels },
+                          "template": { "metadata": { "labels": labels } } },
+            }))
+            .unwrap();
+            let config = SimulatorConfig::with_control_plane(release);
+            let begin = InitialState { workloads: vec![web], ..InitialState::default() };
+            let simulator = Simulator::beginning_with(config, [], [], begin).unwrap();
+            let line = "scale deployment web -n d --replicas=5 -o yaml";
+            let printed = run(&Context::new(&simulator, &[]), line, None).stdout;
+            let mut lines = printed.lines().map(str::trim);
+            lines.find(|line| line.starts_with("replicas")).unwrap_or(&printed).to_owned()
+        },
+    },
+    Difference {
         name: "describe_shows_events_of_one_object",
         last: "1.35",
         before: "2 1 2",
@@ -230,6 +300,76 @@ pub(super) const DIFFERENCES: &[Difference] = &[
             let (several, one) = ("describe node/n pod/p -n d", "describe node n");
             let told = "describe node/n pod/p -n d --show-events";
             format!("{} {} {}", shown(several), shown(one), shown(told))
+        },
+    },
+    Difference {
+        name: "describe_names_thresholds_of_probes",
+        last: "1.36",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            let probe = json!({ "exec": { "command": ["true"] }, "failureThreshold": 5 });
+            let pod =
+                json!({ "spec": { "containers": [{ "name": "c", "livenessProbe": probe }] } });
+            shows(release, "Pod", &pod.to_string(), "successThreshold=1 failureThreshold=5")
+        },
+    },
+    Difference {
+        name: "describe_tells_policies_of_stateful_set",
+        last: "1.36",
+        before: "",
+        after: "Service Name: db, Pod Management Policy: OrderedReady, WhenDeleted: Delete, \
+                WhenScaled: Retain",
+        observe: |release| {
+            let policy = json!({ "whenDeleted": "Delete" });
+            let set = json!({ "spec": { "serviceName": "db",
+                                        "persistentVolumeClaimRetentionPolicy": policy } });
+            let surroundings = Surroundings::default();
+            let page = describe(view(release), "StatefulSet", &set, &surroundings).unwrap();
+            let told = ["Service Name", "Pod Management Policy", "WhenDeleted", "WhenScaled"];
+            let fields = page.lines().filter_map(|line| line.trim().split_once(':'));
+            let fields = fields.filter(|(name, _)| told.contains(name));
+            let fields = fields.map(|(name, value)| format!("{name}: {}", value.trim()));
+            fields.collect::<Vec<_>>().join(", ")
+        },
+    },
+    Difference {
+        name: "run_tells_restart_policies",
+        last: "1.36",
+        before: "error: invalid restart policy: Often\n\
+                 See 'kubectl run -h' for help and examples\n",
+        after: "error: invalid restart policy: Often, valid values are: Always, OnFailure, Never\n",
+        observe: |release| kubectl(release, "run p --image=i --restart=Often").stderr,
+    },
+    Difference {
+        name: "get_refuses_labels_of_custom_columns",
+        last: "1.36",
+        before: "N\nn\n",
+        after: "error: --label-columns option cannot be used with custom-columns=N:.metadata.name \
+                printer\n",
+        observe: |release| {
+            let line = "get nodes -L a -o custom-columns=N:.metadata.name";
+            let outcome = kubectl(release, line);
+            outcome.stdout + &outcome.stderr
+        },
+    },
+    Difference {
+        name: "shows_effective_default_class",
+        last: "1.36",
+        before: "a (default), b (default), c (default)",
+        after: "a, b (default), c",
+        observe: |release| {
+            let class = |name, created| {
+                let annotations = json!({ "storageclass.kubernetes.io/is-default-class": "true" });
+                json!({ "metadata": { "name": name, "creationTimestamp": created,
+                                      "annotations": annotations } })
+            };
+            let (old, new) = ("2019-12-01T00:00:00Z", "2019-12-31T00:00:00Z");
+            let classes = [class("a", old), class("b", new), class("c", new)];
+            let options = TableOptions::default();
+            let table = get(view(release), "StorageClass", &classes, &options).unwrap();
+            let names = table.rows.iter().map(|row| row[0].as_str().unwrap().to_owned());
+            names.collect::<Vec<_>>().join(", ")
         },
     },
     Difference {

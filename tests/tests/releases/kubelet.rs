@@ -423,6 +423,53 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         },
     },
     Difference {
+        name: "subtracts_huge_pages",
+        last: "1.36",
+        before: "8 GiB, 5 left",
+        after: "6 GiB, 3 left",
+        observe: |release| {
+            let capacity = json!({ "memory": "8Gi", "hugepages-2Mi": "2Gi", "hugepages-1Gi": "0" });
+            let node: Node = serde_json::from_value(json!({
+                "metadata": { "name": "n" }, "status": { "capacity": capacity },
+            }))
+            .unwrap();
+            let config = SimulatorConfig::with_node_lifecycle(release);
+            let mut simulator = Simulator::new(config, [node], []).unwrap();
+            let usage = json!({ "constant": "3Gi" });
+            let load = json!({ "loadNode": { "node": "n", "resource": "memory", "usage": usage } });
+            let load = serde_json::from_value(load).unwrap();
+            simulator.handle_command(Timestamp::ZERO, load).unwrap();
+            simulator.advance_to(Timestamp::from_secs(30)).unwrap();
+            let signals = simulator.eviction_view("n").unwrap().signals;
+            let memory = signals.iter().find(|it| it.signal == Signal::MemoryAvailable).unwrap();
+            format!("{} GiB, {} left", memory.capacity >> 30, memory.available >> 30)
+        },
+    },
+    Difference {
+        name: "limits_ephemeral_storage_of_sidecars",
+        last: "1.36",
+        before: "",
+        after: "p",
+        observe: |release| {
+            let mut pod = pod();
+            let mut sidecar = kubelet::ContainerCase {
+                name: "s".into(),
+                ephemeral_limit: Some("1Gi".into()),
+                logs_used: Some(2 << 30),
+                ..Default::default()
+            };
+            // What an init container uses that goes does not count.
+            pod.init_containers.push(sidecar.clone());
+            (sidecar.name, sidecar.restartable) = ("t".into(), true);
+            pod.init_containers.push(sidecar);
+            // Its limits altogether are not exceeded.
+            pod.ephemeral_storage_used = Some(0);
+            pod.containers[0].ephemeral_limit = Some("9Gi".into());
+            let mut node = kubelet::Node::new(release.into(), &[("eviction-hard", "")], vec![pod]);
+            node.pass(0, memory()).evicted.join(" ")
+        },
+    },
+    Difference {
         name: "measures_pod_ephemeral_storage",
         last: "1.20",
         before: "p",

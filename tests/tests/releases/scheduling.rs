@@ -544,14 +544,43 @@ pub(super) const DIFFERENCES: &[Difference] = &[
     Difference {
         name: "scores_images_of_volumes",
         last: "1.35",
+        before: "false",
+        after: "true",
+        observe: |release| (score_of_image_volume(release) != "0").to_string(),
+    },
+    Difference {
+        name: "scales_image_scores_by_volumes",
+        last: "1.36",
         before: "100",
         after: "50",
+        observe: |release| match score_of_image_volume(release).as_str() {
+            // To 1.35 they do not count at all.
+            "0" => "100".to_owned(),
+            score => score.to_owned(),
+        },
+    },
+    Difference {
+        name: "hints_ask_for_any_anti_affinity",
+        last: "1.36",
+        before: "",
+        after: "n",
         observe: |release| {
-            let image = json!([{"names": ["a:1"], "sizeBytes": 1_i64 << 30}]);
-            let nodes = [node("n", json!({}), json!({"status": {"images": image}}))];
-            let spec = json!({"volumes": [{"name": "v", "image": {"reference": "other:1"}}]});
-            let decision = decide(release, &nodes, &[], &pod("p", "", json!({}), spec));
-            scores(&decision, ScorePlugin::ImageLocality)
+            // Before 1.32 no hints decide.
+            if !release.has_queueing_hints() {
+                return String::new();
+            }
+            let mut there = json!({ "metadata": { "name": "there", "labels": { "app": "web" } } });
+            json_patch(&mut there, json!({ "spec": { "nodeName": "n" } }));
+            let mut p = json!({ "metadata": { "name": "p" }, "spec": apart_from("web") });
+            let terms = "/spec/affinity/podAntiAffinity/\
+                         requiredDuringSchedulingIgnoredDuringExecution";
+            let selector = json!({ "matchLabels": { "app": "other" } });
+            let term = json!({ "topologyKey": HOST, "labelSelector": selector });
+            p.pointer_mut(terms).unwrap().as_array_mut().unwrap().push(term);
+            let mut simulator = waiting(release, &[there, p]);
+            let delete = json!({ "deletePod": { "pod": "default/there", "force": true } });
+            command(&mut simulator, 10_000, delete);
+            node_of_p(&mut simulator)
         },
     },
     Difference {
@@ -1165,6 +1194,15 @@ fn cluster(release: KubernetesRelease) -> Simulator {
 fn command(simulator: &mut Simulator, milliseconds: u64, command: Value) {
     let at = Timestamp::from_nanos(milliseconds * 1_000_000);
     simulator.handle_command(at, serde_json::from_value(command).unwrap()).unwrap();
+}
+
+/// The score of a node that has the image of a pod's volume, of 1 GiB, and not that of its container.
+fn score_of_image_volume(release: KubernetesRelease) -> String {
+    let image = json!([{"names": ["other:1"], "sizeBytes": 1_i64 << 30}]);
+    let nodes = [node("n", json!({}), json!({"status": {"images": image}}))];
+    let spec = json!({"volumes": [{"name": "v", "image": {"reference": "other:1"}}]});
+    let decision = decide(release, &nodes, &[], &pod("p", "", json!({}), spec));
+    scores(&decision, ScorePlugin::ImageLocality)
 }
 
 /// How long after its creation a pod is bound whose only node is uncordoned half a second later.

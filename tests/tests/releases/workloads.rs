@@ -1,7 +1,9 @@
 //! What the controllers of workloads and the eviction API do differently from release to release.
 
 use serde_json::{Value, json};
-use taintlab_core::api::{JobStatus, Pod, ReplicaSetStatus, WorkloadKey};
+use taintlab_core::api::{
+    JobStatus, Pod, ReplicaSetStatus, StatefulSetStatus, WorkloadKey, WorkloadKind,
+};
 use taintlab_core::event::EventKind;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::Scenario;
@@ -548,6 +550,60 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         },
     },
     Difference {
+        name: "has_stateful_set_max_unavailable",
+        last: "1.36",
+        before: "it-3; it-3",
+        after: "it-3 it-2; it-1 it-3",
+        observe: |release| {
+            let ordered = deleted_for_an_update(release, "OrderedReady", &[]);
+            let parallel = deleted_for_an_update(release, "Parallel", &["it-1"]);
+            format!("{ordered}; {parallel}")
+        },
+    },
+    Difference {
+        name: "completes_updates_on_delete",
+        last: "1.36",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            let strategy = json!({ "updateStrategy": { "type": "OnDelete" } });
+            let mut changed = stateful_set(strategy.clone());
+            changed["spec"]["template"]["metadata"]["annotations"] = json!({ "a": "b" });
+            let steps = [(20, json!({ "updateWorkload": changed })), (30, json!("delete"))];
+            let simulator = run(release, stateful_set(strategy), &steps, 90);
+            let key = WorkloadKey::new(WorkloadKind::StatefulSet, "default", "it");
+            let set = simulator.cluster().get_workload(&key).unwrap();
+            let status = set.status::<StatefulSetStatus>();
+            assert_eq!(status.updated_replicas, 1);
+            (status.current_revision == status.update_revision).to_string()
+        },
+    },
+    Difference {
+        name: "tells_cause_of_forbidden_evictions",
+        last: "1.36",
+        before: "",
+        after: "The disruption budget it does not allow evicting pods currently: pdb disruptions \
+                allowed is negative",
+        observe: |release| {
+            let budget = json!({
+                "apiVersion": "policy/v1",
+                "metadata": { "name": "it", "namespace": "default" },
+                "spec": { "selector": { "matchLabels": { "app": "it" } } },
+                "status": { "disruptionsAllowed": -1 },
+            });
+            let pod = json!({
+                "metadata": { "name": "it", "namespace": "default", "labels": { "app": "it" } },
+                "status": { "phase": "Running",
+                            "conditions": [{ "type": "Ready", "status": "True" }] },
+            });
+            let case = json!({ "kind": "evict", "id": 0, "pod": pod,
+                               "podDisruptionBudgets": [budget], "result": {} });
+            let got = answer(disruption::run(&case.to_string(), &release.to_string()));
+            let cause = got.pointer("/status/details/causes/0/message").and_then(Value::as_str);
+            cause.unwrap_or_default().to_owned()
+        },
+    },
+    Difference {
         name: "says_why_eviction_is_refused",
         last: "1.34",
         before: "The disruption budget it needs 1 healthy pods and has 2 currently",
@@ -833,6 +889,38 @@ fn ended_stateful_pod(release: KubernetesRelease, phase: &str) -> (String, Strin
         _ => None,
     });
     (phases(&simulator), said.collect::<Vec<_>>().join(" "))
+}
+
+/// The pods of a StatefulSet with four that a change of its template deletes first, of which two may
+/// be away; some are not ready, all of the old template.
+fn deleted_for_an_update(release: KubernetesRelease, policy: &str, away: &[&str]) -> String {
+    let rolling = json!({ "maxUnavailable": 2 });
+    let mut set = stateful_set(json!({
+        "replicas": 4, "podManagementPolicy": policy, "updateStrategy": { "rollingUpdate": rolling },
+    }));
+    let pod = |name: String| {
+        let labels = json!({ "app": "it", "controller-revision-hash": "it-0",
+                             "statefulset.kubernetes.io/pod-name": name });
+        let mut pod = owned("StatefulSet", &name, "Running", json!({ "labels": labels }));
+        let ready = if away.contains(&name.as_str()) { "False" } else { "True" };
+        pod["status"]["conditions"] = json!([{ "type": "Ready", "status": ready }]);
+        pod
+    };
+    let pods = (0..4).map(|ordinal| pod(format!("it-{ordinal}"))).collect();
+    let mut simulator = beginning_with(release, set.clone(), pods);
+    simulator.advance_to(Timestamp::from_nanos(500_000_000)).unwrap();
+    simulator.drain_events();
+    set["spec"]["template"]["metadata"]["annotations"] = json!({ "a": "b" });
+    let update = serde_json::from_value(json!({ "updateWorkload": set })).unwrap();
+    simulator.handle_command(Timestamp::from_nanos(500_000_000), update).unwrap();
+    simulator.advance_to(Timestamp::from_nanos(600_000_000)).unwrap();
+    let deleted = simulator.drain_events().into_iter().filter_map(|event| match event.what {
+        EventKind::EventRecorded(it) if it.reason == "SuccessfulDelete" => {
+            it.message.split(' ').find(|word| word.starts_with("it-")).map(str::to_owned)
+        }
+        _ => None,
+    });
+    deleted.collect::<Vec<_>>().join(" ")
 }
 
 /// The reason for which a Job has failed.

@@ -20,7 +20,7 @@ pub(super) fn exceeded_limit(
 ) -> Option<String> {
     empty_dir(pod, stats)
         .or_else(|| whole_pod(version, layout, pod, stats))
-        .or_else(|| container(layout, pod, stats))
+        .or_else(|| container(version, layout, pod, stats))
 }
 
 fn is_above(usage: i64, limit: &Quantity) -> bool {
@@ -84,9 +84,17 @@ fn container_usage(layout: Layout, stats: &super::stats::ContainerStats) -> i64 
 }
 
 /// Mirrors `containerEphemeralStorageLimitEviction`.
-fn container(layout: Layout, pod: &KubeletPod, stats: &PodStats) -> Option<String> {
+fn container(
+    version: KubeletVersion,
+    layout: Layout,
+    pod: &KubeletPod,
+    stats: &PodStats,
+) -> Option<String> {
+    let sidecars = version.rule(false, |release| release.limits_ephemeral_storage_of_sidecars());
+    let sidecars =
+        pod.resources.init_containers.iter().filter(|container| sidecars && container.is_sidecar);
     stats.containers.iter().find_map(|stats| {
-        let mut containers = pod.resources.containers.iter();
+        let mut containers = pod.resources.containers.iter().chain(sidecars.clone());
         let container = containers.find(|container| container.name == stats.name)?;
         let limit = container.limits.ephemeral_storage.as_ref()?;
         (limit.value() != 0 && is_above(container_usage(layout, stats), limit)).then(|| {

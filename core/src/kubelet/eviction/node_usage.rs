@@ -33,6 +33,8 @@ pub struct NodeUsage {
     pub unused_containers: Unused,
     /// Images that no container uses.
     pub unused_images: Unused,
+    /// Bytes in huge pages, which are not available as other memory.
+    pub huge_pages: i64,
     pub(super) pods: Vec<Running>,
 }
 
@@ -213,7 +215,8 @@ impl NodeUsage {
                 (Fs::Image, true) => capacity.imagefs_inodes.as_ref(),
             },
         };
-        quantity.map(|quantity| quantity.value().max(0))
+        let huge_pages = if signal == Signal::MemoryAvailable { self.huge_pages } else { 0 };
+        quantity.map(|quantity| quantity.value().saturating_sub(huge_pages).max(0))
     }
 
     /// What the kubelet measures at a moment.

@@ -5,6 +5,8 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use serde_json::Value;
+
 use super::eviction_managers::ManagedNode;
 use super::{KubeletError, Kubelets};
 use crate::api::{Format, Node, NodeName, PodKey, Quantity};
@@ -14,6 +16,7 @@ use crate::kubelet::{
     ContainerUsage, Layout, NodeCapacity, NodeResource, NodeUsage, PodMatch, PodResource, PodUsage,
     SystemUsage, UsageCurve, UsageRule,
 };
+use crate::release::KubernetesRelease;
 
 impl Kubelets {
     /// What pods use that match, from now on.
@@ -39,16 +42,19 @@ impl Kubelets {
         given: NodeUsage,
     ) -> Result<(), KubeletError> {
         given.system.validate().map_err(KubeletError::InvalidUsage)?;
-        let capacity = capacity_of(node(context.cluster, name)?, given.capacity.clone());
+        let node = node(context.cluster, name)?;
+        let capacity = capacity_of(node, given.capacity.clone());
+        let huge_pages = huge_pages(self.config.release, node);
         let now = context.now;
         let Some(managed) = self.managed_mut(name.as_str()) else {
             let mut usage = given;
-            usage.capacity = capacity;
+            (usage.capacity, usage.huge_pages) = (capacity, huge_pages);
             self.manage(context, name, ManagedNode::new(layout, usage, now));
             return Ok(());
         };
         let usage = managed.usage_mut(now);
         (usage.capacity, usage.system) = (capacity, given.system);
+        usage.huge_pages = huge_pages;
         usage.unused_containers = given.unused_containers;
         usage.unused_images = given.unused_images;
         if managed.layout == layout {
@@ -78,7 +84,8 @@ impl Kubelets {
     ) -> Result<(), KubeletError> {
         let node = node(context.cluster, name)?;
         if self.managed(name.as_str()).is_none() {
-            let usage = usage_by_status(node);
+            let mut usage = usage_by_status(node);
+            usage.huge_pages = huge_pages(self.config.release, node);
             let managed = ManagedNode::new(Layout::default(), usage, context.now);
             self.manage(context, name, managed);
         }
@@ -111,7 +118,8 @@ impl Kubelets {
             Some(managed) => (managed.usage().capacity.clone(), managed.layout),
             None => (capacity_of(node, NodeCapacity::default()), Layout::default()),
         };
-        let of_signal = NodeUsage::new(capacity, SystemUsage::default());
+        let mut of_signal = NodeUsage::new(capacity, SystemUsage::default());
+        of_signal.huge_pages = huge_pages(self.config.release, node);
         let Some(has) = of_signal.capacity(layout, resource.signal()) else {
             let error = format!(
                 "nothing says how much {} node \"{name}\" has; say it with `setNodeResources`",
@@ -217,13 +225,25 @@ pub(crate) fn usage_by_status(node: &Node) -> NodeUsage {
     NodeUsage::new(capacity_of(node, NodeCapacity::default()), SystemUsage::default())
 }
 
+/// Memory in the huge pages of a node, if it is not available. Mirrors `adjustForHugePages`.
+fn huge_pages(release: KubernetesRelease, node: &Node) -> i64 {
+    let capacity = node.status.other.get("capacity").and_then(Value::as_object);
+    let pages = capacity.into_iter().flatten();
+    let pages = pages.filter(|(name, _)| name.starts_with("hugepages-"));
+    match release.subtracts_huge_pages() {
+        true => pages.filter_map(|(_, value)| read(value)).map(|amount| amount.value()).sum(),
+        false => 0,
+    }
+}
+
+fn read(amount: &Value) -> Option<Quantity> {
+    let text = amount.as_str().map_or_else(|| amount.to_string(), ToString::to_string);
+    Quantity::parse(&text).ok()
+}
+
 /// What a node has: as it is said, else as its status says.
 fn capacity_of(node: &Node, given: NodeCapacity) -> NodeCapacity {
-    let amount = |resource: &str| {
-        let value = node.status.other.get("capacity")?.get(resource)?;
-        let text = value.as_str().map_or_else(|| value.to_string(), ToString::to_string);
-        Quantity::parse(&text).ok()
-    };
+    let amount = |resource: &str| read(node.status.other.get("capacity")?.get(resource)?);
     NodeCapacity {
         memory: given.memory.or_else(|| amount("memory")),
         nodefs: given.nodefs.or_else(|| amount("ephemeral-storage")),

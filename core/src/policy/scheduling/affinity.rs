@@ -81,7 +81,12 @@ impl Snapshot {
 
 /// Matches a term that the pod to be placed requires. Mirrors `AffinityTerm.Matches` without
 /// labels of a namespace.
-fn requires(snapshot: &Snapshot, term: &PodAffinityTerm, owner: &PodGroup, pod: &PodGroup) -> bool {
+pub(super) fn requires(
+    snapshot: &Snapshot,
+    term: &PodAffinityTerm,
+    owner: &PodGroup,
+    pod: &PodGroup,
+) -> bool {
     let any_namespace = snapshot.config.release.selects_namespaces_by_absent_labels()
         && term.namespace_selector.as_ref().is_some_and(|of| of.matches(&BTreeMap::new()));
     let selects =

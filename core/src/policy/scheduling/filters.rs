@@ -77,6 +77,8 @@ pub(super) struct Cycle<'a> {
     pub(super) pod: PodInfo,
     /// The images that count for its scores.
     pub(super) images: Vec<String>,
+    /// The number of images of containers among them.
+    pub(super) container_images: usize,
     /// The UID of its controller; empty if it has none.
     pub(super) controller_uid: String,
     /// How much less CPU its scores count than it requests.
@@ -136,15 +138,13 @@ impl<'a> Cycle<'a> {
         let (volumes, unbound) = VolumeState::new(snapshot, pod);
         let (devices, unclaimed) = DeviceState::new(snapshot, pod);
         let controller = pod.metadata.controller();
+        let with_init = snapshot.config.release.scores_images_of_init_containers();
+        let images = |volumes| container_images(pod, with_init, volumes).map_err(wrong);
         Ok(Self {
             volumes,
             devices,
-            images: container_images(
-                pod,
-                snapshot.config.release.scores_images_of_init_containers(),
-                snapshot.config.release.scores_images_of_volumes(),
-            )
-            .map_err(wrong)?,
+            container_images: images(false)?.len(),
+            images: images(snapshot.config.release.scores_images_of_volumes())?,
             controller_uid: controller.map_or_else(String::new, |owner| owner.uid.clone()),
             uncounted_cpu: if exact { 0 } else { milli.saturating_sub(whole) },
             refusal: refusal.or(unbound).or(unclaimed),

@@ -5,11 +5,13 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::ops::BitOr;
 
-use super::affinity::means_by_all;
+use super::affinity::{means_by_all, requires};
 use super::filters::{matches_node_affinity, tolerates_cordon, untolerated_taint, wants_port};
 use super::snapshot::{NodeInfo, PodInfo, Snapshot};
 use super::{Decision, FilterPlugin};
-use crate::api::{Node, Pod, PodKey, ResourceClaim, node_allocatable, pod_resource_claims};
+use crate::api::{
+    Node, Pod, PodAffinityTerm, PodKey, ResourceClaim, node_allocatable, pod_resource_claims,
+};
 use crate::cluster::DeviceChange;
 
 /// The plugins that kept a pod off nodes. Mirrors `Diagnosis.UnschedulablePlugins`.
@@ -392,15 +394,21 @@ impl Snapshot {
                 let all =
                     |terms, other: &PodInfo| means_by_all(self, terms, &pod.group, &other.group);
                 let near = |other: &PodInfo| all(&affinity.required, other);
-                let far = |other: &PodInfo| all(&affinity.required_anti, other);
+                let repels = |terms: &[PodAffinityTerm], owner: &PodInfo, other: &PodInfo| {
+                    let means = |term| requires(self, term, &owner.group, &other.group);
+                    match release.hints_ask_for_any_anti_affinity() {
+                        true => terms.iter().any(means),
+                        false => !terms.is_empty() && terms.iter().all(means),
+                    }
+                };
+                let far = |other: &PodInfo| repels(&affinity.required_anti, pod, other);
                 if own {
                     return release.hints_at_both_sides_of_anti_affinity();
                 }
                 let unwelcome = |other: &PodInfo| {
-                    let terms = &other.group.affinity.required_anti;
                     new.is_none()
                         && release.hints_at_both_sides_of_anti_affinity()
-                        && means_by_all(self, terms, &other.group, &pod.group)
+                        && repels(&other.group.affinity.required_anti, other, pod)
                 };
                 placed
                     && (new.is_some_and(near) && !old.is_some_and(near)

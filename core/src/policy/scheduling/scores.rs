@@ -240,8 +240,12 @@ impl Cycle<'_> {
         if self.snapshot.images.is_empty() {
             return 0;
         }
-        let containers = i64::try_from(self.images.len()).unwrap_or(i64::MAX);
-        let most = MOST.saturating_mul(containers);
+        let counted = if self.release().scales_image_scores_by_volumes() {
+            self.images.len()
+        } else {
+            self.container_images
+        };
+        let most = MOST.saturating_mul(i64::try_from(counted).unwrap_or(i64::MAX));
         if node.images.is_empty() || most <= LEAST {
             return 0;
         }
