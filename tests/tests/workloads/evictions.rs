@@ -208,6 +208,24 @@ fn a_quarantine_may_end_late() {
     }
 }
 
+/// Passes begin when the controller manager began them.
+#[test]
+fn the_first_collection_says_when_the_others_are() {
+    let first_collection = Timestamp::from_secs(7);
+    let begin = InitialState { first_collection, ..InitialState::default() };
+    let config = SimulatorConfig::with_control_plane(KubernetesRelease::NEWEST);
+    let node: Node = serde_json::from_value(json!({ "metadata": { "name": "n" } })).unwrap();
+    let mut simulator =
+        Simulator::beginning_with(config, [node], [pod("ready", "True")], begin).unwrap();
+    let command = Command::DeleteNode { node: "n".into() };
+    simulator.handle_command(Timestamp::from_secs(15), command).unwrap();
+    // Passes at 7, 27, 47 and 67 s.
+    for (second, pods) in [(66, 1), (67, 0)] {
+        simulator.advance_to(Timestamp::from_secs(second)).unwrap();
+        assert_eq!(simulator.cluster().pod_count(), pods, "{second}");
+    }
+}
+
 /// The pods of a Deployment that was deleted have a controller that is not there. Since 1.21 a
 /// budget tells that once, in the event of the failed count.
 #[test]
