@@ -64,7 +64,7 @@ pub use crate::api_server::{
 pub use crate::kubelet::{EvictionView, PodSeries, SignalView, ThresholdLine, UsageSeries};
 
 use crate::api::{
-    DeviceObject, Lease, Node, NodeName, Pod, PodDisruptionBudget, PriorityClass, Workload,
+    DeviceObject, Lease, Node, NodeName, Pod, PodDisruptionBudget, PodKey, PriorityClass, Workload,
 };
 use crate::cluster::{Change, Cluster};
 use crate::command::{Command, CommandError};
@@ -146,12 +146,23 @@ pub struct InitialState {
     pub lease_ticks: BTreeMap<NodeName, Timestamp>,
     /// Nodes that the scheduler takes where several are equally good, each once: by
     /// `namespace/name` of a pod, or of a workload for its pods. Upstream draws lots; with these a
-    /// recorded run is played.
+    /// recorded run is played. A DaemonSet updates its nodes in this order, which upstream is that
+    /// of a map.
     pub placements: BTreeMap<String, Vec<NodeName>>,
-    /// Nodes whose pods a ReplicaSet deletes first where several are ranked equally, each once: by
-    /// `namespace/name` of the Deployment or ReplicaSet. Upstream's order among them is that of a
-    /// map, which is random; with these a recorded run is played.
-    pub scale_downs: BTreeMap<String, Vec<NodeName>>,
+    /// When the scheduler gets to know pods that are created at about that time, each entry for one
+    /// pod: by `namespace/name` of a pod, or of a workload for its pods. Upstream controllers create
+    /// pods at the same time, and what a watch tells takes its time; with these a recorded run is
+    /// played.
+    pub arrivals: BTreeMap<String, Vec<Timestamp>>,
+    /// Pods that a ReplicaSet deletes first where several are ranked equally, or where their UIDs
+    /// decide, by node and time of creation, each once: by `namespace/name` of the Deployment or
+    /// ReplicaSet. Upstream's order among them is that of a map, and UIDs are random; with these a
+    /// recorded run is played.
+    pub scale_downs: BTreeMap<String, Vec<(NodeName, Time)>>,
+    /// Budgets that were chosen where a pod that changed has several, and when, each once. Upstream
+    /// the choice is that of a map, and only the chosen budget is looked at; with these a recorded
+    /// run is played. Without them all are looked at.
+    pub budget_choices: Vec<(Timestamp, PodKey)>,
     /// The orders in which health passes look at nodes, each of some nodes among themselves; others
     /// come by name. Upstream the order is that of a map, which is random, and decides which of
     /// several nodes that are lost together is tainted first; with these a recorded run is played.
@@ -164,6 +175,9 @@ pub struct InitialState {
     /// and not in its third. Upstream two timers race; the third pass wins on a machine that is not
     /// too slow. With this a recorded run is played.
     pub quarantine_ends_late: bool,
+    /// When the pod garbage collector makes its first pass, at most 20 s after the beginning. Upstream
+    /// it depends on when the controller manager started its controllers.
+    pub first_collection: Timestamp,
 }
 
 /// The clock was told to go back.
@@ -288,10 +302,14 @@ impl Simulator {
         simulator.api.bootstrap_priority_classes(begin.priority_classes);
         simulator.start_control(begin.workloads, begin.budgets, watch).await?;
         if let Some(control) = &mut simulator.control {
+            control.daemon_sets.prefer(begin.placements.clone());
             control.scheduler.prefer(begin.placements);
+            control.scheduler.arrive(begin.arrivals);
             control.scheduler.try_ahead(begin.tried_ahead);
             control.replica_sets.prefer(begin.scale_downs);
+            control.disruption.prefer(begin.budget_choices);
             control.pod_gc.end_quarantine_late(begin.quarantine_ends_late);
+            control.pod_gc.collect_first_at(begin.first_collection);
         }
         let Self { api, nodes, kubelets, sequence, .. } = &mut simulator;
         kubelets.resume_terminations(&mut api.context(sequence));

@@ -3,9 +3,9 @@
 mod state;
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -22,7 +22,7 @@ use crate::api::{
     Shared, Taint, TaintEffect, Toleration, Workload, WorkloadKey, WorkloadKind,
 };
 use crate::cluster::{Change, Cluster};
-use crate::order::Order;
+use crate::order::{Order, Ordered};
 use crate::policy::admission::{Addition, add_daemon_pod_tolerations};
 use crate::policy::matching::find_matching_untolerated_taint;
 use crate::release::KubernetesRelease;
@@ -45,6 +45,8 @@ pub struct DaemonSetController {
     sets: BTreeMap<WorkloadKey, DaemonSetState>,
     /// Pods without a controller, which a DaemonSet may adopt.
     orphans: BTreeSet<PodKey>,
+    /// In which order nodes get pods, by DaemonSet.
+    orders: BTreeMap<String, VecDeque<NodeName>>,
 }
 
 /// What is known of a DaemonSet.
@@ -114,7 +116,20 @@ impl DaemonSetController {
             comparison_operators,
             sets: BTreeMap::new(),
             orphans: BTreeSet::new(),
+            orders: BTreeMap::new(),
         }
+    }
+
+    /// The order in which nodes get pods, each entry for one pod: by `namespace/name`. Upstream a
+    /// new template goes to nodes in the order of a map.
+    pub fn prefer(&mut self, orders: BTreeMap<String, Vec<NodeName>>) {
+        self.orders = orders.into_iter().map(|(key, nodes)| (key, nodes.into())).ordered_map();
+    }
+
+    /// The place of a node in that order.
+    fn place(&self, set: &Workload, node: &NodeName) -> usize {
+        let order = self.orders.get(&set.key().name.to_string());
+        order.and_then(|order| order.iter().position(|other| other == node)).unwrap_or(usize::MAX)
     }
 
     /// Pods that are there are of the template that their DaemonSet has now, whatever its hash.
@@ -420,6 +435,63 @@ impl DaemonSetController {
         keys(&new)
     }
 
+    /// Of each node with pods, the pod of the present template and that of an older one which
+    /// stay; `None` if there are more. Mirrors `findUpdatedPodsOnNode`.
+    fn updates<'a>(
+        &self,
+        cluster: &'a Cluster,
+        target: &Target,
+        state: &'a DaemonSetState,
+    ) -> Vec<(&'a NodeName, Option<[Option<&'a Pod>; 2]>)> {
+        let overlooks = self.reconciler.release.overlooks_deleted_daemon_pods_that_ended();
+        let revision = state.revision.as_deref();
+        let mut nodes = Vec::new();
+        for (name, keys) in &state.by_node {
+            let pods = keys.iter().filter_map(|key| cluster.get_pod(key)).map(|pod| &**pod);
+            let mut pods: Vec<&Pod> = pods.filter(|pod| target.selects(pod)).collect();
+            pods.retain(|pod| !(overlooks && pod.is_terminating() && pod.has_ended()));
+            if pods.is_empty() || name.as_str().is_empty() {
+                continue;
+            }
+            pods.retain(|pod| !pod.is_terminating());
+            let (new, old): (Vec<&Pod>, Vec<&Pod>) =
+                pods.into_iter().partition(|pod| is_updated(pod, revision));
+            let few = new.len() < 2 && old.len() < 2;
+            nodes.push((name, few.then(|| [new.first().copied(), old.first().copied()])));
+        }
+        nodes
+    }
+
+    /// Pods of another template are replaced, as many at once as may be missing: a node is short
+    /// of a pod whether the DaemonSet wants one there or not, unless it has one of an old template
+    /// alone. Mirrors the first half of `rollingUpdate`.
+    fn update(
+        &self,
+        context: &Context<'_>,
+        target: &Target,
+        state: &mut DaemonSetState,
+        plan: &mut Plan,
+    ) {
+        if target.set.strategy() == "OnDelete" || !state.outdated {
+            return;
+        }
+        state.outdated = !state.old.is_empty();
+        let set = &target.set;
+        let available = |pod: &Pod| is_ready_and_available(context, set, pod);
+        let (mut missing, mut candidates) = (0, Vec::new());
+        for (name, pods) in self.updates(context.cluster, target, state) {
+            match pods {
+                Some([None, Some(old)]) if available(old) => candidates.push((name, old.key())),
+                Some([None, Some(old)]) => plan.deletes.push(old.key()),
+                Some([Some(new), None]) if available(new) => {}
+                _ => missing += 1,
+            }
+        }
+        candidates.order_by_key(|(node, _)| self.place(set, node));
+        let room = room(set, state, missing);
+        plan.deletes.extend(candidates.into_iter().take(room).map(|(_, pod)| pod));
+    }
+
     /// With `maxSurge`, a pod of the new template comes beside one of an old template, on as many
     /// nodes at once as may have two, and at once where the old one is not available; the old one
     /// goes when the new one is available. Mirrors the second half of `rollingUpdate`.
@@ -435,26 +507,20 @@ impl DaemonSetController {
         let most = set.rolling_update("maxSurge").ok().flatten();
         let most = most.map_or(0, |most| most.of(state.counts.desired, true));
         let available = |pod: &Pod| is_ready_and_available(context, set, pod);
-        let revision = state.revision.as_deref();
         let asks_for_node = self.reconciler.release.daemon_set_surge_asks_for_node();
         let (mut surging, mut running) = (0, 0);
         let (mut candidates, mut leaving) = (Vec::new(), Vec::new());
-        for (name, keys) in &state.by_node {
+        for (name, pods) in self.updates(cluster, target, state) {
             let node = cluster.get_node(name.as_str());
             if node.is_none() && !asks_for_node {
                 continue;
             }
-            let pods = keys.iter().filter_map(|key| cluster.get_pod(key));
-            let pods = pods.filter(|pod| !pod.is_terminating() && target.selects(pod));
-            let (new, old): (Vec<&Arc<Pod>>, Vec<&Arc<Pod>>) =
-                pods.partition(|pod| is_updated(pod, revision));
-            let ([] | [_], [] | [_]) = (new.as_slice(), old.as_slice()) else {
+            let Some([new, old]) = pods else {
                 // What is too many goes first.
                 surging += 1;
                 continue;
             };
-            let (new, old) = (new.first(), old.first());
-            running += i64::from(old.or(new).is_some_and(|pod| available(pod)));
+            running += i64::from(old.or(new).is_some_and(available));
             let Some(old) = old else { continue };
             if let Some(new) = new {
                 if available(new) {
@@ -476,6 +542,7 @@ impl DaemonSetController {
                 false => plan.creates.push(name.clone()),
             }
         }
+        candidates.order_by_key(|node| self.place(set, node));
         let room = usize::try_from(most - surging).unwrap_or(0);
         plan.creates.extend(candidates.into_iter().take(room));
         // One that is not to run where it is goes when it is not needed any longer.
@@ -549,6 +616,10 @@ impl DaemonSetController {
     }
 
     fn create(&mut self, cluster: &Cluster, set: &Arc<Workload>, node: &NodeName) {
+        let place = self.place(set, node);
+        if let Some(order) = self.orders.get_mut(&set.key().name.to_string()) {
+            order.remove(place);
+        }
         let state = self.sets.entry(set.key()).or_default();
         let revision = state.revision.clone();
         let name = generated_name(cluster, set, &mut state.created);
@@ -579,9 +650,10 @@ impl DaemonSetController {
     }
 }
 
-/// Pods of another template are replaced, as many at once as may be missing. Mirrors
-/// `rollingUpdate` without surge.
+/// Pods of another template are replaced, as many at once as may be missing, in the order of
+/// `place`. Mirrors `rollingUpdate` to 1.20.
 fn rolling_update(
+    place: &dyn Fn(&NodeName) -> usize,
     context: &Context<'_>,
     set: &Workload,
     state: &mut DaemonSetState,
@@ -591,15 +663,21 @@ fn rolling_update(
         return;
     }
     state.outdated = !state.old.is_empty();
-    let most = set.rolling_update("maxUnavailable").ok().flatten();
-    let most = most.map_or(1, |most| most.of(state.counts.desired, true));
-    let room = usize::try_from(most - state.counts.missing).unwrap_or(0);
+    let room = room(set, state, state.counts.missing);
     let old = state.old.iter().filter_map(|key| context.cluster.get_pod(key));
-    let (available, others): (Vec<_>, Vec<_>) =
+    let (mut available, others): (Vec<_>, Vec<_>) =
         old.partition(|pod| is_ready_and_available(context, set, pod));
+    available.order_by_key(|pod| place(&target_node(pod)));
     // One that is not available is missed by nobody.
     let others = others.into_iter().filter(|pod| !pod.is_terminating());
     plan.deletes.extend(others.chain(available.into_iter().take(room)).map(|pod| pod.key()));
+}
+
+/// How many pods more may be missing.
+fn room(set: &Workload, state: &DaemonSetState, missing: i64) -> usize {
+    let most = set.rolling_update("maxUnavailable").ok().flatten();
+    let most = most.map_or(1, |most| most.of(state.counts.desired, true));
+    usize::try_from(most - missing).unwrap_or(0)
 }
 
 impl Reconcile for DaemonSetController {
@@ -670,8 +748,11 @@ impl Reconcile for DaemonSetController {
             if state.outdated {
                 self.surge(context, &target, &mut state, &mut plan);
             }
+        } else if plan.is_empty() && self.reconciler.release.counts_nodes_of_daemon_pods() {
+            self.update(context, &target, &mut state, &mut plan);
         } else if plan.is_empty() {
-            rolling_update(context, &set, &mut state, &mut plan);
+            let place = |node: &NodeName| self.place(&set, node);
+            rolling_update(&place, context, &set, &mut state, &mut plan);
         }
         // Pods are claimed anew for the status, and those that are gone by then cannot be adopted.
         for pod in adopted.iter().filter(|pod| plan.removes(pod)) {

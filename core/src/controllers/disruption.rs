@@ -29,6 +29,9 @@ use crate::time::{Time, Timestamp};
 /// How long a pod may stay after its eviction was granted. Mirrors `DeletionTimeout`.
 const DELETION_TIMEOUT: Duration = Duration::from_secs(2 * 60);
 
+/// How far the moment of a recorded choice may be from that of its cause, in nanoseconds.
+const CHOSEN_WITHIN: u64 = 1_000_000_000;
+
 /// Works out what each budget allows. Mirrors `pkg/controller/disruption`.
 #[derive(Clone, Debug)]
 pub struct DisruptionController {
@@ -40,6 +43,8 @@ pub struct DisruptionController {
     /// Budgets to look at again, since an evicted pod may have stayed.
     rechecks: TimerQueue<PodKey>,
     actions: VecDeque<DisruptionAction>,
+    /// Which budget was chosen among several of a pod, and when.
+    choices: Vec<(Timestamp, PodKey)>,
 }
 
 /// What the disruption controller wants done.
@@ -74,6 +79,31 @@ impl DisruptionController {
             queue: NumberedWorkQueue::default(),
             rechecks: TimerQueue::default(),
             actions: VecDeque::new(),
+            choices: Vec::new(),
+        }
+    }
+
+    /// Where a pod that changes has several budgets, only one of them is looked at: the one that
+    /// was chosen at about that time, each entry once, or the first by name. Without entries all
+    /// are, as upstream after some changes: each draws lots.
+    pub fn prefer(&mut self, choices: Vec<(Timestamp, PodKey)>) {
+        self.choices = choices;
+    }
+
+    /// The chosen one of several budgets. Mirrors `getPdbForPod`.
+    fn choose(&mut self, now: Timestamp, budgets: &[PodKey]) -> Option<PodKey> {
+        if self.choices.is_empty() || budgets.len() < 2 {
+            return None;
+        }
+        let distance = |at: Timestamp| at.as_nanos().abs_diff(now.as_nanos());
+        let near =
+            self.choices.iter().enumerate().filter(|(_, (at, budget))| {
+                distance(*at) < CHOSEN_WITHIN && budgets.contains(budget)
+            });
+        let nearest = near.min_by_key(|(_, (at, _))| distance(*at)).map(|(entry, _)| entry);
+        match nearest {
+            Some(entry) => Some(self.choices.remove(entry).1),
+            None => budgets.first().cloned(),
         }
     }
 
@@ -107,14 +137,20 @@ impl DisruptionController {
         new: Option<&Pod>,
     ) {
         self.knows_pods = true;
-        let mut selecting = Vec::new();
-        for (budget, selects) in self.budgets.observe(key, old, new) {
-            if selects {
-                selecting.push(budget.name().to_string());
+        let concerned = self.budgets.observe(key, old, new);
+        // Of a pod that is gone those count that selected it.
+        let selecting = concerned.iter().filter(|(_, selects)| *selects || new.is_none());
+        let selecting: Vec<PodKey> = selecting.map(|(budget, _)| budget.clone()).collect();
+        let chosen = self.choose(context.now, &selecting);
+        for (budget, _) in concerned {
+            if chosen.as_ref().is_none_or(|chosen| *chosen == budget) {
+                self.queue.push(context.sequence, budget);
             }
-            self.queue.push(context.sequence, budget);
         }
-        if let [first, _, ..] = selecting.as_slice() {
+        if let [first, _, ..] = selecting.as_slice()
+            && new.is_some()
+        {
+            let first = chosen.as_ref().unwrap_or(first).name();
             let message = format!(
                 "Pod \"{}\"/\"{}\" matches multiple PodDisruptionBudgets.  Chose \"{first}\" \
                  arbitrarily.",

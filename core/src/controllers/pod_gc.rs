@@ -9,7 +9,7 @@ use super::{Context, Controller, WorkTicket};
 use crate::api::{ConditionStatus, NodeName, Pod, PodCondition, PodKey, PodPhase};
 use crate::cluster::{Change, Cluster};
 use crate::order::Order;
-use crate::protocol::{RequestId, TimeoutReason};
+use crate::protocol::{RequestId, TimeoutReason, round_up};
 use crate::queue::timer_queue::{TimerId, TimerQueue};
 use crate::release::KubernetesRelease;
 use crate::time::Timestamp;
@@ -87,6 +87,7 @@ pub struct PodGcController {
     /// Nodes that are gone while their pods are not, and when it is looked whether they still are.
     quarantine: BTreeMap<NodeName, Timestamp>,
     quarantine_ends_late: bool,
+    first_pass: Timestamp,
     /// Pods that have ended, and those that are deleted without having a node.
     ended: BTreeSet<PodKey>,
     unscheduled: BTreeSet<PodKey>,
@@ -119,6 +120,7 @@ impl PodGcController {
             config,
             quarantine: BTreeMap::new(),
             quarantine_ends_late: false,
+            first_pass: Timestamp::ZERO,
             ended: BTreeSet::new(),
             unscheduled: BTreeSet::new(),
             timers: TimerQueue::default(),
@@ -135,6 +137,11 @@ impl PodGcController {
         self.quarantine_ends_late = late;
     }
 
+    /// Sets when the first pass is made; at the beginning by default.
+    pub const fn collect_first_at(&mut self, at: Timestamp) {
+        self.first_pass = at;
+    }
+
     /// A node or a pod of it has changed in a way that may matter: plans the next pass.
     fn look_at(&mut self, context: &mut Context<'_>, node: &str) {
         let cluster = context.cluster;
@@ -143,10 +150,7 @@ impl PodGcController {
             || self.surplus() > 0
             || !out_of_service_pods(cluster, self.config.release, node).is_empty();
         if matters && !self.planned {
-            let period = COLLECTION_PERIOD.as_nanos();
-            let passed = context.now.since_zero().as_nanos();
-            let next = passed.div_ceil(period) * period;
-            let next = Timestamp::from_nanos(u64::try_from(next).unwrap_or(u64::MAX));
+            let next = round_up(self.first_pass, COLLECTION_PERIOD, context.now);
             self.plan(context, next);
         }
     }

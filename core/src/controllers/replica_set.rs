@@ -17,6 +17,7 @@ use crate::api::{
 use crate::cluster::{Change, Cluster};
 use crate::order::Ordered;
 use crate::release::KubernetesRelease;
+use crate::time::Time;
 
 /// How many pods a ReplicaSet creates or deletes at once.
 const BURST_REPLICAS: i64 = 500;
@@ -33,7 +34,7 @@ pub struct ReplicaSetController {
     batch: u32,
     failure: Option<String>,
     /// Whose pods go first among equals.
-    scale_downs: BTreeMap<String, VecDeque<NodeName>>,
+    scale_downs: BTreeMap<String, VecDeque<(NodeName, Time)>>,
 }
 
 #[derive(Clone, Debug)]
@@ -68,10 +69,10 @@ impl ReplicaSetController {
         }
     }
 
-    /// Where several pods are ranked equally, those on these nodes are deleted first, and each node
-    /// is crossed out: by `namespace/name` of the Deployment or ReplicaSet. Upstream's sort keeps
-    /// no order among them, and gets them in that of a map.
-    pub fn prefer(&mut self, scale_downs: BTreeMap<String, Vec<NodeName>>) {
+    /// Where several pods are ranked equally, or their UIDs decide, these are deleted first, known
+    /// by node and time of creation, each entry once: by `namespace/name` of the Deployment or
+    /// ReplicaSet. Upstream's sort keeps no order among equals, and gets them in that of a map.
+    pub fn prefer(&mut self, scale_downs: BTreeMap<String, Vec<(NodeName, Time)>>) {
         let scale_downs = scale_downs.into_iter();
         self.scale_downs = scale_downs.map(|(key, nodes)| (key, nodes.into())).ordered_map();
     }

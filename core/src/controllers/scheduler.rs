@@ -123,11 +123,16 @@ pub struct Scheduler {
     ahead: usize,
     /// That number for each node, in the order in which it is uncordoned.
     ahead_of: BTreeMap<NodeName, VecDeque<usize>>,
+    /// When pods get to be known that are created at about that time, by pod or controller.
+    arrivals: BTreeMap<String, Vec<Timestamp>>,
     /// Nodes to be taken where several are equally good, by pod or controller.
     placements: BTreeMap<String, VecDeque<NodeName>>,
     /// The UIDs of pods for which such a node was taken out of several.
     placed_by_lot: BTreeSet<String>,
 }
+
+/// How far the moment of a recorded arrival may be from that of the creation, in nanoseconds.
+const ARRIVED_WITHIN: u64 = 1_000_000_000;
 
 /// The order of pods that are to be tried. Mirrors `queuesort.PrioritySort`.
 type Rank = (Reverse<i64>, Timestamp, u64);
@@ -213,6 +218,7 @@ impl Scheduler {
             actions: VecDeque::new(),
             ahead: 0,
             ahead_of: BTreeMap::new(),
+            arrivals: BTreeMap::new(),
             placements: BTreeMap::new(),
             placed_by_lot: BTreeSet::new(),
         }
@@ -224,6 +230,12 @@ impl Scheduler {
     pub fn prefer(&mut self, placements: BTreeMap<String, Vec<NodeName>>) {
         let placements = placements.into_iter();
         self.placements = placements.map(|(key, nodes)| (key, nodes.into())).ordered_map();
+    }
+
+    /// A pod that is created at about such a time is known then, not before, each entry for one
+    /// pod: by `namespace/name` of the pod, or of the workload that it is of.
+    pub fn arrive(&mut self, arrivals: BTreeMap<String, Vec<Timestamp>>) {
+        self.arrivals = arrivals;
     }
 
     /// Sets the number of pods tried between the two writes that uncordon a node, in the order of
@@ -557,6 +569,14 @@ impl Scheduler {
         }
         let Some(waiting) = self.waiting.get_mut(key) else {
             self.failures.clear();
+            if let Some(at) = self.arrival(context, pod) {
+                self.entered += 1;
+                let since = (at, self.entered);
+                let timer = Some(self.timers.start(context.sequence, at, key.clone()));
+                let waiting = Waiting { since, timer, ..Waiting::default() };
+                self.waiting.insert(key.clone(), waiting);
+                return;
+            }
             self.activate(context.now, key, priority_of(pod));
             return;
         };
@@ -664,15 +684,24 @@ impl Scheduler {
         if self.placements.is_empty() {
             return None;
         }
-        let owner = pod.metadata.controller_key();
-        let workload = owner.as_ref().and_then(|owner| cluster.get_workload(owner));
-        let top = workload.and_then(|workload| workload.owner());
-        let names = [Some(pod.key()), top.map(|top| top.name), owner.map(|owner| owner.name)];
-        names.into_iter().flatten().find_map(|name| {
-            let name = name.to_string();
+        names_of(cluster, pod).find_map(|name| {
             let at = self.placements.get(&name)?.iter().position(|node| is_best(node.as_str()))?;
             Some((name, at))
         })
+    }
+
+    /// When a pod that was created gets to be known, if that is later than now.
+    fn arrival(&mut self, context: &Context<'_>, pod: &Pod) -> Option<Timestamp> {
+        let now = context.now;
+        let distance = |at: &Timestamp| at.as_nanos().abs_diff(now.as_nanos());
+        let (known, entry) = names_of(context.cluster, pod).find_map(|name| {
+            let near = self.arrivals.get(&name)?.iter().enumerate();
+            let near = near.filter(|(_, at)| distance(at) < ARRIVED_WITHIN);
+            let (entry, _) = near.min_by_key(|(_, at)| distance(at))?;
+            Some((name, entry))
+        })?;
+        let at = self.arrivals.get_mut(&known)?.remove(entry);
+        (at > now).then_some(at)
     }
 
     /// The next pod to be tried. Mirrors `activeQueue.pop`.
@@ -905,6 +934,15 @@ fn may_help(old: &Node, new: &Node) -> bool {
         || old.metadata.labels != new.metadata.labels
         || allocatable(old) != allocatable(new)
         || conditions(old) != conditions(new)
+}
+
+/// The names by which a pod may be known in a recorded run: its own, and those of its workloads.
+fn names_of(cluster: &Cluster, pod: &Pod) -> impl Iterator<Item = String> + use<> {
+    let owner = pod.metadata.controller_key();
+    let workload = owner.as_ref().and_then(|owner| cluster.get_workload(owner));
+    let top = workload.and_then(|workload| workload.owner());
+    let names = [Some(pod.key()), top.map(|top| top.name), owner.map(|owner| owner.name)];
+    names.into_iter().flatten().map(|name| name.to_string())
 }
 
 fn priority_of(pod: &Pod) -> i64 {

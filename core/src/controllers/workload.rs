@@ -7,6 +7,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::{Ordering, Reverse};
+use core::slice;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -534,7 +535,7 @@ pub(super) fn surplus_of_replica_set(
     pods: &[&Arc<Pod>],
     related: impl Fn(&str) -> i64,
     number: usize,
-    preferred: Option<&mut VecDeque<NodeName>>,
+    preferred: Option<&mut VecDeque<(NodeName, Time)>>,
 ) -> Vec<PodKey> {
     let has_cost = release.has_pod_deletion_cost();
     let ages = release.scales_down_by_magnitude_of_age().then(|| context.wall_clock());
@@ -561,12 +562,13 @@ type Group<'a> = (&'a [Ranked<'a>], &'a str);
 
 /// Which of these pods go first where there are too many; `extra` is compared after readiness, and
 /// with `ages`, the present time, the ages of pods count only by their order of magnitude. Mirrors
-/// `ActivePods.Less`; pods of equal rank are ordered by the nodes that are preferred, each of which
-/// is crossed out, then by name.
+/// `ActivePods.Less`. Where the order is left to chance, that is among equals and where UIDs decide,
+/// pods that are preferred come first, each entry of a node and a time of creation once; then the
+/// UIDs and names decide.
 pub(super) fn surplus_pods(
     pods: &[&Arc<Pod>],
     number: usize,
-    preferred: Option<&mut VecDeque<NodeName>>,
+    preferred: Option<&mut VecDeque<(NodeName, Time)>>,
     ages: Option<Time>,
     extra: &dyn Fn(&Pod) -> Cost,
 ) -> Vec<PodKey> {
@@ -598,20 +600,32 @@ pub(super) fn surplus_pods(
     }
     let mut none = VecDeque::new();
     let preferred = preferred.unwrap_or(&mut none);
+    let mut left: VecDeque<&Ranked<'_>> = groups.iter().flat_map(|(equals, _)| *equals).collect();
+    // Whether a pod goes before another one whatever their UIDs are.
+    let precedes = |one: &Ranked<'_>, other: &Ranked<'_>| match ages {
+        Some(now) => [("a", "b"), ("b", "a")].iter().all(|(uid, other_uid)| {
+            let (one, other) = (slice::from_ref(one), slice::from_ref(other));
+            compare_magnitudes(now, (one, uid), (other, other_uid)).is_lt()
+        }),
+        None => one.0 < other.0,
+    };
     let mut surplus = Vec::new();
-    for (equals, _) in groups {
-        let mut equals: VecDeque<_> = equals.iter().collect();
-        while surplus.len() < number && !equals.is_empty() {
-            let found = preferred.iter().enumerate().find_map(|(entry, node)| {
-                let is_there = |(_, _, pod): &&Ranked<'_>| *pod.spec.node_name == *node.as_str();
-                Some((entry, equals.iter().position(is_there)?))
-            });
-            if let Some((entry, _)) = found {
-                preferred.remove(entry);
-            }
-            let next = equals.remove(found.map_or(0, |(_, at)| at));
-            surplus.extend(next.map(|(_, key, _)| key.clone()));
+    while surplus.len() < number && !left.is_empty() {
+        let found = preferred.iter().enumerate().find_map(|(entry, (node, created))| {
+            let distance = |pod: &Pod| {
+                let known = pod.metadata.creation_timestamp.unwrap_or(*created);
+                known.since(*created) + created.since(known)
+            };
+            let mut there: Vec<(usize, &&Ranked<'_>)> = left.iter().enumerate().collect();
+            there.retain(|(_, (.., pod))| *pod.spec.node_name == *node.as_str());
+            there.retain(|(_, pod)| !left.iter().any(|other| precedes(other, pod)));
+            Some((entry, there.into_iter().min_by_key(|(_, (.., pod))| distance(pod))?.0))
+        });
+        if let Some((entry, _)) = found {
+            preferred.remove(entry);
         }
+        let next = left.remove(found.map_or(0, |(_, at)| at));
+        surplus.extend(next.map(|(_, key, _)| key.clone()));
     }
     surplus
 }

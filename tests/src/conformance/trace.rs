@@ -44,17 +44,19 @@ pub fn forecasts(dir: &Path) -> Result<(usize, Vec<String>), String> {
 }
 
 /// What is not compared, in words.
-pub const TOLERANCES: &str = "tolerated in traces: 1 s of latency at every moment; ages and \
-    times in texts 3 s, any age of FailedScheduling, which is counted on in place, and of what \
-    the control plane creates when it starts; letters of generated names, identifiers and hashes \
-    of templates; addresses of pods; the order of lines with drawn names, of events of about the \
-    same time and of a drain; a line of kubectl may show the state at its start or at its end; \
-    managedFields, resourceVersion and uid of `get -o yaml`; one FailedScheduling more or less \
-    for a pod in words that the other side has, too, since a node changes in two writes some ms \
-    apart; how often a budget without pods or scale is looked at; events of kubelets, which the \
-    recorded ones do not have. Taken from the record: phases of health passes, leases and status, \
-    times of creation, the order of nodes in a health pass, where scores or victims tie the node \
-    of a pod, where ranks tie the pods that a ReplicaSet deletes, and how many pods were tried \
-    between two writes of a node. A pass takes 350 us for a node and \
-    25 ms for a write, a kubelet 30 ms to \
-    know";
+pub const TOLERANCES: &str = "tolerated in traces: 1 s of latency at every moment; ages and times in texts 3 s, any age \
+    of FailedScheduling, which is counted on in place, and of what the control plane creates \
+    when it starts; letters of generated names, identifiers and hashes of templates; addresses \
+    of pods; the order of lines with drawn names, of events of about the same time and of a \
+    drain, and of the reasons in its errors; which of several budgets is named; a line of \
+    kubectl may show the state at its start or at its end; managedFields, resourceVersion and \
+    uid of `get -o yaml`; one FailedScheduling more or less for a pod in words that the other \
+    side has, too, since a node changes in two writes some ms apart; how often a budget \
+    without pods or scale is looked at; events of kubelets, which the recorded ones do not \
+    have. Taken from the record: phases of health passes, of the garbage collector, leases and \
+    status, times of creation, when lines of kubectl take effect, when the scheduler gets to \
+    know pods, how long kubelets take, the order of nodes in a health pass and in the update \
+    of a DaemonSet, which of several budgets is looked at, where scores or victims tie the \
+    node of a pod, where ranks tie or UIDs decide the pods that a ReplicaSet deletes, and how \
+    many pods were tried between two writes of a node. A pass takes 350 us for a node and 25 \
+    ms for a write, a kubelet 30 ms to know";

@@ -48,6 +48,13 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         },
     },
     Difference {
+        name: "counts_nodes_of_daemon_pods",
+        last: "1.20",
+        before: "1 of 2 pods",
+        after: "2 of 2 pods",
+        observe: replaced_beside_one_that_is_not_available,
+    },
+    Difference {
         name: "has_daemon_set_surge",
         last: "1.21",
         before: "refused",
@@ -957,6 +964,38 @@ fn surging(release: KubernetesRelease, steps: &[(u64, Value)]) -> Option<Simulat
     }
     simulator.advance_to(Timestamp::from_secs(12)).unwrap();
     Some(simulator)
+}
+
+/// How many pods of a DaemonSet go when its template changes, if one of them never was available.
+fn replaced_beside_one_that_is_not_available(release: KubernetesRelease) -> String {
+    let scenario: Scenario = serde_json::from_value(json!({
+        "apiVersion": "taintlab/v1", "kind": "Scenario",
+        "kubernetes": { "release": release.to_string(), "controlPlane": true },
+        "objects": { "nodes": [{ "metadata": { "name": "n" } }, { "metadata": { "name": "m" } }] },
+    }))
+    .unwrap();
+    let mut simulator = scenario.simulator().unwrap();
+    let set = |version: &str| {
+        json!({
+            "apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": { "name": "it" },
+            "spec": {
+                "selector": { "matchLabels": { "app": "it" } },
+                "template": { "metadata": { "labels": { "app": "it", "version": version } },
+                              "spec": { "containers": [{ "name": "c" }] } },
+            },
+        })
+    };
+    for (second, step) in [
+        (1, json!({ "cutNetwork": { "node": "m" } })),
+        (1, json!({ "createWorkload": set("1") })),
+        (11, json!({ "updateWorkload": set("2") })),
+    ] {
+        let now = Timestamp::from_secs(second);
+        simulator.handle_command(now, serde_json::from_value(step).unwrap()).unwrap();
+    }
+    simulator.advance_to(Timestamp::from_secs(12)).unwrap();
+    let ends = simulator.cluster().pods().filter(|(_, pod)| pod.is_terminating()).count();
+    format!("{ends} of {} pods", simulator.cluster().pods().count())
 }
 
 /// How many pods of a DaemonSet that surges wait for a node that no longer takes them.

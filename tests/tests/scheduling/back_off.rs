@@ -189,6 +189,25 @@ fn hints_decide_who_is_tried_again() {
     }
 }
 
+/// A recorded run says when the scheduler got to know pods: not before it they are tried.
+#[test]
+fn recorded_arrivals_decide_who_is_tried_first() {
+    for (late, first) in [("", "p"), ("p", "q"), ("q", "p")] {
+        let arrivals = [(format!("default/{late}"), vec![Timestamp::from_nanos(1_200_000_000)])];
+        let begin = InitialState { arrivals: arrivals.into(), ..InitialState::default() };
+        let nodes = [node("one", 1)];
+        let mut simulator = Simulator::beginning_with(config("1.36"), nodes, [], begin).unwrap();
+        for name in ["p", "q"] {
+            let pod: Pod = serde_json::from_value(json!({"metadata": {"name": name}})).unwrap();
+            simulator.handle_command(Timestamp::from_secs(1), Command::CreatePod(pod)).unwrap();
+        }
+        simulator.advance_to(Timestamp::from_secs(2)).unwrap();
+        let placed = simulator.cluster().pods().filter(|(_, pod)| !pod.spec.node_name.is_empty());
+        let placed: Vec<&str> = placed.map(|(key, _)| key.name()).collect();
+        assert_eq!(placed, [first], "{late}");
+    }
+}
+
 /// A recorded run says where pods went: that is taken among the best nodes, and nowhere else.
 #[test]
 fn recorded_placements_decide_among_equals() {

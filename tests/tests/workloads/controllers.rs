@@ -16,7 +16,7 @@ use taintlab_core::kubelet::pod_columns::PodColumns;
 use taintlab_core::kubelet::pod_status::pod_as_served;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{InitialState, Simulator, SimulatorConfig};
-use taintlab_core::time::{Span, Timestamp};
+use taintlab_core::time::{Span, Time, Timestamp};
 
 pub(super) fn node(name: &str, zone: &str) -> Node {
     serde_json::from_value(json!({
@@ -106,10 +106,11 @@ fn a_rolling_update_keeps_to_surge_and_unavailability() {
 fn recorded_scale_downs_decide_among_equals() {
     let left = |replicas: u32, scale_downs: &[&str], named: &str| -> Vec<String> {
         let nodes = (1..=3).map(|number| node(&format!("n{number}"), "a"));
-        let preferred = scale_downs.iter().map(|node| NodeName::from(*node)).collect();
+        let preferred =
+            scale_downs.iter().map(|node| (NodeName::from(*node), Time::from_unix_seconds(0)));
         let begin = InitialState {
             workloads: vec![workload(WorkloadKind::Deployment, "web", replicas, json!({}))],
-            scale_downs: [(named.to_owned(), preferred)].into(),
+            scale_downs: [(named.to_owned(), preferred.collect())].into(),
             ..InitialState::default()
         };
         let config = SimulatorConfig::with_control_plane(KubernetesRelease::parse("1.20").unwrap());
@@ -132,6 +133,62 @@ fn recorded_scale_downs_decide_among_equals() {
         assert_eq!(left(3, &[node], "default/other"), by_name, "{node}");
         // A node that has two of them gives one away.
         assert_eq!(left(4, &[node], "default/web"), shared, "{node}");
+    }
+}
+
+/// Where ages are of one order of magnitude UIDs decide, and so a recorded run says who went.
+#[test]
+fn recorded_scale_downs_decide_where_uids_would() {
+    for created in [0, 40] {
+        let config = SimulatorConfig::with_control_plane(KubernetesRelease::NEWEST);
+        let preferred =
+            (NodeName::from("n1"), config.start.saturating_add(at(created).since_zero()));
+        let begin = InitialState {
+            workloads: vec![workload(WorkloadKind::Deployment, "web", 1, json!({}))],
+            scale_downs: [("default/web".to_owned(), vec![preferred])].into(),
+            ..InitialState::default()
+        };
+        let mut simulator =
+            Simulator::beginning_with(config, [node("n1", "a")], [], begin).unwrap();
+        for (now, replicas) in [(40, 2), (400, 1)] {
+            let scale = Command::Scale { workload: key("deploy/web"), replicas };
+            simulator.handle_command(at(now), scale).unwrap();
+        }
+        simulator.advance_to(at(400)).unwrap();
+        let start = simulator.config().start;
+        let age = |pod: &Pod| pod.metadata.creation_timestamp.unwrap().since(start).as_secs();
+        let ends = simulator.cluster().pods().filter(|(_, pod)| pod.is_terminating());
+        assert_eq!(ends.map(|(_, pod)| age(pod)).collect::<Vec<_>>(), [created]);
+    }
+}
+
+/// A DaemonSet updates its nodes in the order of a recorded run, with and without a surge.
+#[test]
+fn recorded_placements_say_which_node_a_daemon_set_updates_first() {
+    for strategy in [json!({}), json!({ "maxSurge": 1, "maxUnavailable": 0 })] {
+        let update = json!({ "updateStrategy": { "rollingUpdate": strategy } });
+        let logs = workload(WorkloadKind::DaemonSet, "logs", 0, update);
+        for order in [["n1", "n2", "n3"], ["n3", "n1", "n2"], ["n2", "n3", "n1"]] {
+            let nodes = (1..=3).map(|number| node(&format!("n{number}"), "a"));
+            let placed = ["n1", "n2", "n3"].iter().chain(&order).map(|node| NodeName::from(*node));
+            let begin = InitialState {
+                workloads: vec![logs.clone()],
+                placements: [("default/logs".to_owned(), placed.collect())].into(),
+                ..InitialState::default()
+            };
+            let config = SimulatorConfig::with_control_plane(KubernetesRelease::NEWEST);
+            let mut simulator = Simulator::beginning_with(config, nodes, [], begin).unwrap();
+            simulator.advance_to(at(10)).unwrap();
+            simulator.drain_events();
+            let mut changed = logs.clone();
+            changed.spec.template.metadata.labels.insert("version".into(), "2".into());
+            simulator.handle_command(at(10), Command::UpdateWorkload(Box::new(changed))).unwrap();
+            simulator.advance_to(at(250)).unwrap();
+            let said = messages(&simulator.drain_events(), "Scheduled");
+            let nodes: Vec<&str> =
+                said.iter().filter_map(|text| text.split(' ').next_back()).collect();
+            assert_eq!(nodes, order, "{strategy}");
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The eviction API and the pod garbage collector on both sides of their differences.
 
 use serde_json::json;
-use taintlab_core::api::{JobStatus, Node, Pod, PodKey, WorkloadKey};
+use taintlab_core::api::{BudgetStatus, JobStatus, Node, Pod, PodKey, WorkloadKey};
 use taintlab_core::command::Command;
 use taintlab_core::event::{EventKind, RequestResult};
 use taintlab_core::release::KubernetesRelease;
@@ -205,6 +205,56 @@ fn a_quarantine_may_end_late() {
         assert_eq!(simulator.cluster().pod_count(), 1, "{passes}");
         simulator.advance_to(Timestamp::from_secs(passes)).unwrap();
         assert_eq!(simulator.cluster().pod_count(), 0, "{passes}");
+    }
+}
+
+/// Of several budgets of a pod upstream looks at one, by lot: that which a record has, else at all.
+#[test]
+fn recorded_choices_say_which_of_several_budgets_is_looked_at() {
+    for (choices, expected) in [(&[][..], [0, 0]), (&["one"], [0, 1]), (&["two"], [1, 0])] {
+        let budgets = ["one", "two"].map(|name| {
+            let spec =
+                json!({ "minAvailable": 1, "selector": { "matchLabels": { "app": "web" } } });
+            serde_json::from_value(json!({ "metadata": { "name": name }, "spec": spec })).unwrap()
+        });
+        let changed = Timestamp::from_secs(10);
+        let chosen = choices.iter().map(|name| (changed, PodKey::new("default", name)));
+        let begin = InitialState {
+            budgets: budgets.into(),
+            budget_choices: chosen.collect(),
+            ..InitialState::default()
+        };
+        let config = SimulatorConfig::with_control_plane(KubernetesRelease::NEWEST);
+        let node: Node = serde_json::from_value(json!({ "metadata": { "name": "n" } })).unwrap();
+        let mut simulator =
+            Simulator::beginning_with(config, [node], [pod("web", "True")], begin).unwrap();
+        let mut unready = pod("web", "False");
+        unready.metadata.namespace = "default".into();
+        simulator.handle_command(changed, Command::UpdatePod(unready)).unwrap();
+        simulator.advance_to(changed).unwrap();
+        let healthy = ["one", "two"].map(|name| {
+            let budget = simulator.cluster().get_budget(&PodKey::new("default", name)).unwrap();
+            BudgetStatus::of(budget).current_healthy
+        });
+        assert_eq!(healthy, expected, "{choices:?}");
+    }
+}
+
+/// Passes begin when the controller manager began them.
+#[test]
+fn the_first_collection_says_when_the_others_are() {
+    let first_collection = Timestamp::from_secs(7);
+    let begin = InitialState { first_collection, ..InitialState::default() };
+    let config = SimulatorConfig::with_control_plane(KubernetesRelease::NEWEST);
+    let node: Node = serde_json::from_value(json!({ "metadata": { "name": "n" } })).unwrap();
+    let mut simulator =
+        Simulator::beginning_with(config, [node], [pod("ready", "True")], begin).unwrap();
+    let command = Command::DeleteNode { node: "n".into() };
+    simulator.handle_command(Timestamp::from_secs(15), command).unwrap();
+    // Passes at 7, 27, 47 and 67 s.
+    for (second, pods) in [(66, 1), (67, 0)] {
+        simulator.advance_to(Timestamp::from_secs(second)).unwrap();
+        assert_eq!(simulator.cluster().pod_count(), pods, "{second}");
     }
 }
 

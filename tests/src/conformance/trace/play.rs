@@ -22,14 +22,22 @@ use super::forecasts::{self, Forecast};
 use super::recorded::{RecordedAction, Trace};
 use super::seen::{Life, NodeState, Printed, Seen};
 
-/// How long it takes until a kubelet knows of something.
+/// How long it takes until a kubelet knows of something, unless the record tells.
 const KUBELET_LATENCY: Duration = Duration::from_millis(30);
+/// Longest time that kubelets take for all they do; deletions alone may take longer.
+const AT_ONCE: f64 = 0.25;
 /// The time between two renewals of a lease.
 const LEASE_INTERVAL: f64 = 10.0;
 /// The longest time until the third pass of the garbage collector that misses a node is over.
 const THREE_PASSES: f64 = 60.0 + LATENCY;
 /// Most seconds between the scheduler's and the recorder's knowledge of a write.
 const KNOWN_WITHIN: f64 = 0.01;
+/// Seconds between two pods that came within one millisecond.
+const IN_ORDER: f64 = 1e-6;
+/// Most seconds until a loaded machine has made the first pod of a workload.
+const CREATED_WITHIN: f64 = 2.0;
+/// The time between two passes of the garbage collector.
+const COLLECTION_PERIOD: f64 = 20.0;
 /// Nodes that become not ready within so many seconds are found by one health pass.
 const ONE_PASS: f64 = 2.5;
 /// The time between two ticks of a kubelet's clock for its status.
@@ -46,6 +54,8 @@ struct Player {
     drains: BTreeMap<u64, usize>,
     /// When the containers of pods end, as the recorded kubelets had it.
     ends: BTreeMap<(Timestamp, PodKey), String>,
+    /// Nodes that are cut off.
+    cut: BTreeSet<String>,
     /// When a new controller manager runs its first pass.
     restart: Option<Timestamp>,
     /// The nodes as their kubelets register them.
@@ -73,6 +83,8 @@ pub(super) fn play(trace: &Trace) -> Result<Played, String> {
     let start = Time::parse(&trace.t0)?;
     let start = before(start, lead);
     let config = config(trace, start);
+    let chosen =
+        |(at, budget): &(f64, String)| Some((seconds(at + lead), PodKey::parse(budget).ok()?));
     let leases = trace.leases.iter().map(|(node, first)| {
         let mut lease = Lease::default();
         lease.metadata.name.clone_from(node);
@@ -98,13 +110,19 @@ pub(super) fn play(trace: &Trace) -> Result<Played, String> {
         lease_ticks: lease_ticks(trace, lead),
         status_ticks: ticks(&trace.posts, lead, TICK),
         placements: placements(trace),
+        arrivals: arrivals(trace, lead),
         scale_downs: scale_downs(trace),
+        budget_choices: trace.chosen.iter().filter_map(chosen).collect(),
         pass_orders: pass_orders(trace),
         quarantine_ends_late: quarantine_ends_late(trace),
         tried_ahead: tried_ahead(trace, config.release),
+        first_collection: first_collection(trace, lead),
         ..InitialState::default()
     };
-    let taken = begin.pass_orders.iter().map(Vec::len).sum::<usize>()
+    let taken = usize::from(!trace.confirmed_after.is_empty())
+        + usize::from(begin.first_collection > Timestamp::ZERO)
+        + begin.budget_choices.len()
+        + begin.pass_orders.iter().map(Vec::len).sum::<usize>()
         + usize::from(begin.quarantine_ends_late)
         + begin.tried_ahead.values().map(Vec::len).sum::<usize>();
     let registered = objects_by_node.collect();
@@ -117,6 +135,7 @@ pub(super) fn play(trace: &Trace) -> Result<Played, String> {
         seen: Seen { zero: trace.seen.zero, ..Seen::default() },
         drains: BTreeMap::new(),
         ends: BTreeMap::new(),
+        cut: BTreeSet::new(),
         restart: None,
         registered,
         taken,
@@ -128,8 +147,10 @@ pub(super) fn play(trace: &Trace) -> Result<Played, String> {
     player.create_as_seen(created, 0.0, trace)?;
     let mut said = Vec::new();
     for (number, action) in trace.actions.iter().enumerate() {
-        player.advance(action.started.max(player.now()));
         let next = trace.actions.get(number + 1).map_or(trace.until, |next| next.started);
+        let effect = trace.takes_effect(action).filter(|at| *at < next);
+        player.taken += usize::from(effect.is_some());
+        player.advance(effect.unwrap_or(action.started).max(player.now()));
         player
             .act(action, next, trace)
             .map_err(|error| format!("{} at {}: {error}", action.what, action.started))?;
@@ -160,7 +181,10 @@ fn config(trace: &Trace, start: Time) -> SimulatorConfig {
     let mut config = SimulatorConfig::with_control_plane(release);
     config.start = start;
     config.health_pass = HealthPassTime::MEASURED;
-    config.kubelets.latency = Span(KUBELET_LATENCY);
+    let usual = trace.confirmed_after.get(trace.confirmed_after.len() / 2);
+    let usual = usual.filter(|after| **after < AT_ONCE);
+    let usual = usual.map(|after| Duration::try_from_secs_f64(*after).unwrap_or_default());
+    config.kubelets.latency = Span(usual.unwrap_or(KUBELET_LATENCY));
     for line in trace.flags.lines() {
         let program = line.split_whitespace().next().unwrap_or_default();
         for flag in line.split_whitespace().filter_map(|word| word.strip_prefix("--")) {
@@ -257,30 +281,55 @@ fn complete_conditions(node: &mut Node, created: Time) {
     }
 }
 
+/// What a pod is known by: its name, or that of its workload if letters of it are drawn.
+fn known_by(life: &Life) -> String {
+    let name = if life.group.ends_with('*') { &life.workload } else { &life.name };
+    format!("{}/{name}", life.namespace)
+}
+
 /// Where pods went, in order.
 fn placements(trace: &Trace) -> BTreeMap<String, Vec<NodeName>> {
     let bound = |life: &&Life| life.moments[1].unwrap_or(f64::INFINITY);
     let mut lives: Vec<&Life> = trace.seen.pods.values().collect();
     lives.retain(|life| !life.node.is_empty());
+    lives.sort_by_key(|life| life.arrival);
     lives.sort_by(|one, other| bound(one).total_cmp(&bound(other)));
     let mut placements: BTreeMap<String, Vec<NodeName>> = BTreeMap::new();
     for life in lives {
-        let drawn = life.group.ends_with('*');
-        let name = if drawn { &life.workload } else { &life.name };
-        let key = format!("{}/{name}", life.namespace);
-        placements.entry(key).or_default().push(life.node.as_str().into());
+        placements.entry(known_by(life)).or_default().push(life.node.as_str().into());
     }
     placements
 }
 
-/// On which nodes the pods were that ReplicaSets deleted, in order.
-fn scale_downs(trace: &Trace) -> BTreeMap<String, Vec<NodeName>> {
-    let mut nodes: BTreeMap<String, Vec<NodeName>> = BTreeMap::new();
+/// When pods were created, in the order in which that was seen: the scheduler gets to know them
+/// then.
+fn arrivals(trace: &Trace, lead: f64) -> BTreeMap<String, Vec<Timestamp>> {
+    let mut lives: Vec<&Life> = trace.seen.pods.values().collect();
+    lives.sort_by_key(|life| life.arrival);
+    let mut arrivals: BTreeMap<String, Vec<Timestamp>> = BTreeMap::new();
+    for life in lives {
+        let at = life.moments[0].unwrap_or_default() + lead + IN_ORDER * life.arrival as f64;
+        arrivals.entry(known_by(life)).or_default().push(seconds(at));
+    }
+    arrivals
+}
+
+/// When the garbage collector makes its first pass, as far as it deleted anything.
+fn first_collection(trace: &Trace, lead: f64) -> Timestamp {
+    let first = trace.collected.first();
+    seconds(first.map_or(0.0, |at| (at + lead).rem_euclid(COLLECTION_PERIOD)))
+}
+
+/// Which pods ReplicaSets deleted, in order: their nodes, and when they were created.
+fn scale_downs(trace: &Trace) -> BTreeMap<String, Vec<(NodeName, Time)>> {
+    let Ok(zero) = Time::parse(&trace.t0) else { return BTreeMap::new() };
+    let mut nodes: BTreeMap<String, Vec<(NodeName, Time)>> = BTreeMap::new();
     for name in &trace.scaled_down {
         let life = trace.seen.pods.values().find(|life| life.name == *name);
         if let Some(life) = life {
             let key = format!("{}/{}", life.namespace, life.workload);
-            nodes.entry(key).or_default().push(life.node.as_str().into());
+            let created = before(zero, -life.moments[0].unwrap_or_default());
+            nodes.entry(key).or_default().push((life.node.as_str().into(), created));
         }
     }
     nodes
@@ -304,14 +353,9 @@ fn pass_orders(trace: &Trace) -> Vec<Vec<NodeName>> {
     });
     let mut nodes: Vec<(f64, f64, &String)> = nodes.filter(|node| node.1.is_finite()).collect();
     nodes.sort_by(|one, other| one.1.total_cmp(&other.1));
-    let minor = trace.release.split('.').nth(1).and_then(|minor| minor.parse::<u8>().ok());
-    let queued_when_found = minor.is_some_and(|minor| minor >= 34);
     let found_together = nodes.chunk_by_mut(|one, other| other.1 - one.1 < ONE_PASS);
     let orders = found_together.filter(|nodes| nodes.len() > 1).map(|nodes| {
-        // Since 1.34 the pass that finds a node queues it, in the order in which it finds them.
-        if !queued_when_found {
-            nodes.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
-        }
+        nodes.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
         nodes.iter().map(|(.., name)| name.as_str().into()).collect()
     });
     orders.collect()
@@ -362,6 +406,9 @@ fn read_each(text: &str) -> Result<Vec<Import>, String> {
 }
 
 fn read(text: &str) -> Result<Import, String> {
+    // The recorded kubelets do not know it, and end containers by an annotation of their own.
+    let lines = text.lines().filter(|line| !line.trim_start().starts_with("taintlab/run-time:"));
+    let text = lines.collect::<Vec<_>>().join("\n") + "\n";
     // The recorder's YAML has these letters without quotes; elsewhere they mean yes and no.
     let text = text.replace(": y\n", ": 'y'\n").replace(": n\n", ": 'n'\n");
     let objects = import(&text, "objects.yaml", ImportOptions::keep_all());
@@ -377,7 +424,7 @@ fn read(text: &str) -> Result<Import, String> {
 /// The time some seconds before.
 fn before(time: Time, seconds: f64) -> Time {
     let day = Duration::from_secs(86_400);
-    let rest = day.saturating_sub(Duration::try_from_secs_f64(seconds).unwrap_or_default());
+    let rest = Duration::try_from_secs_f64(day.as_secs_f64() - seconds).unwrap_or_default();
     let fraction = time.since(time.truncated_to_seconds());
     Time::from_unix_seconds(time.unix_seconds() - 86_400).saturating_add(fraction + rest)
 }
@@ -425,6 +472,14 @@ impl Player {
     fn end_pod(&mut self, key: &PodKey, uid: &str) {
         let pod = self.simulator.cluster().get_pod(key);
         let Some(pod) = pod.filter(|pod| pod.metadata.uid == uid) else { return };
+        // Recorded containers do not end while their node is cut off.
+        if self.cut.contains(pod.spec.node_name.as_str()) {
+            if !pod.is_terminating() {
+                let later = self.simulator.now().saturating_add(Duration::from_secs(1));
+                self.ends.insert((later, key.clone()), uid.to_owned());
+            }
+            return;
+        }
         let mut pod = Pod::clone(pod);
         let code = pod.metadata.annotations.get("kcp/exit-code").and_then(|code| code.parse().ok());
         let code: i64 = code.unwrap_or_default();
@@ -540,14 +595,19 @@ impl Player {
         from: f64,
         trace: &Trace,
     ) -> Result<(), String> {
+        let mut seen_at = Vec::new();
         for object in objects {
             let pods = object.pods.iter().map(|pod| pod.metadata.name.clone());
             let workloads = object.workloads.iter().map(|one| one.metadata.name.clone());
             let names: Vec<String> = pods.chain(workloads).collect();
             let lives = trace.seen.pods.values().filter(|life| names.contains(&life.workload));
             let seen = lives.filter_map(|life| life.moments[0]);
-            let seen = seen.filter(|at| (from..=from + LATENCY).contains(at));
-            if let Some(at) = seen.min_by(f64::total_cmp).filter(|at| *at > self.now()) {
+            let seen = seen.filter(|at| (from..=from + CREATED_WITHIN).contains(at));
+            seen_at.push((seen.min_by(f64::total_cmp).unwrap_or(from), object));
+        }
+        seen_at.sort_by(|one, other| one.0.total_cmp(&other.0));
+        for (at, object) in seen_at {
+            if at > self.now() {
                 self.advance(at);
                 self.taken += 1;
             }
@@ -577,9 +637,11 @@ impl Player {
         };
         match action.what.as_str() {
             "cut" => nodes.into_iter().try_for_each(|node| {
+                self.cut.insert(node.clone());
                 self.command(Command::CutNetwork { node: node.as_str().into() })
             }),
             "restore" => nodes.into_iter().try_for_each(|node| {
+                self.cut.remove(&node);
                 self.command(Command::RestoreNetwork { node: node.as_str().into() })
             }),
             "taint" => {
@@ -597,7 +659,7 @@ impl Player {
             "create" => {
                 // What the API server refused is refused here as well, or the lives differ.
                 let objects = action.arguments.get("objects").and_then(Value::as_array);
-                let texts = objects.into_iter().flatten().map(Value::to_string);
+                let texts = objects.into_iter().flatten().map(without_run_time);
                 let objects = texts.filter_map(|text| read(&text).ok()).collect();
                 let _ = self.create_as_seen(objects, action.started, trace);
                 Ok(())
@@ -712,6 +774,17 @@ impl Player {
         };
         Ok((printed, outcome.drain, reads))
     }
+}
+
+/// The JSON of an object without the annotation that recorded kubelets do not know.
+fn without_run_time(object: &Value) -> String {
+    let mut object = object.clone();
+    for path in ["/metadata/annotations", "/spec/template/metadata/annotations"] {
+        if let Some(annotations) = object.pointer_mut(path).and_then(Value::as_object_mut) {
+            annotations.remove("taintlab/run-time");
+        }
+    }
+    object.to_string()
 }
 
 fn parse<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, String> {

@@ -39,6 +39,14 @@ pub(super) struct Trace {
     pub(super) scaled_down: Vec<String>,
     /// Nodes that were uncordoned after 0: when, and when their taint was gone.
     pub(super) uncordoned: Vec<(String, f64, f64)>,
+    /// When the garbage collector deleted pods.
+    pub(super) collected: Vec<f64>,
+    /// How long kubelets took to confirm deletions, beside the grace period.
+    pub(super) confirmed_after: Vec<f64>,
+    /// Which of several budgets was chosen, and when.
+    pub(super) chosen: Vec<(f64, String)>,
+    /// When `spec` of a node changed, and which node.
+    pub(super) node_writes: Vec<(f64, String)>,
     /// Vain attempts: time and pod.
     pub(super) attempts: Vec<(f64, String)>,
     pub(super) seen: Seen,
@@ -121,6 +129,10 @@ impl Trace {
             created: BTreeMap::new(),
             scaled_down: Vec::new(),
             uncordoned: Vec::new(),
+            collected: Vec::new(),
+            chosen: Vec::new(),
+            confirmed_after: Vec::new(),
+            node_writes: Vec::new(),
             attempts: Vec::new(),
             seen: Seen::default(),
         };
@@ -149,6 +161,26 @@ impl Trace {
         Ok(trace)
     }
 
+    /// When a line of kubectl that changes something began to do so: it may take a while to start.
+    pub(super) fn takes_effect(&self, action: &RecordedAction) -> Option<f64> {
+        let words = action.texts("args");
+        if action.what != "kubectl" || action.only_looks() {
+            return None;
+        }
+        let within = action.started..=action.ended.max(action.started + EVENTS_LATE);
+        let names = |name: &str| words.iter().any(|word| word.rsplit('/').next() == Some(name));
+        let writes = self.node_writes.iter().filter(|(_, node)| names(node));
+        let writes = writes.map(|(at, _)| *at);
+        let is_drain = words.first().is_some_and(|verb| verb == "drain");
+        let lives = self.seen.pods.values();
+        let drained = lives.clone().filter(|life| is_drain && names(&life.node));
+        let drained = drained.filter_map(|life| life.moments[3]);
+        let own = lives.filter(|life| !is_drain && (names(&life.name) || names(&life.workload)));
+        let own = own.flat_map(|life| [life.moments[0], life.moments[3]]).flatten();
+        let effects = writes.chain(drained).chain(own);
+        effects.filter(|at| within.contains(at)).min_by(f64::total_cmp)
+    }
+
     /// How many values of the record the engine is given, since nobody can know them.
     pub(super) fn taken(&self) -> usize {
         let [leases, posts] = [&self.leases, &self.posts].map(BTreeMap::len);
@@ -160,6 +192,8 @@ impl Trace {
         self.seen.zero = zero;
         let mut lines = Vec::new();
         let mut cordons: BTreeMap<String, (bool, f64)> = BTreeMap::new();
+        let mut kills: BTreeMap<String, f64> = BTreeMap::new();
+        let mut specs: BTreeMap<String, Value> = BTreeMap::new();
         // The last version of each Event counts, which has the count.
         let mut recorded: BTreeMap<String, (Value, Vec<String>)> = BTreeMap::new();
         for line in text.lines() {
@@ -192,6 +226,10 @@ impl Trace {
                         self.uncordoned.push((name.clone(), known.1, at));
                         known.1 = f64::NAN;
                     }
+                    let known = specs.insert(name.clone(), object["spec"].clone());
+                    if known.is_some_and(|known| known != object["spec"]) {
+                        self.node_writes.push((at, name.clone()));
+                    }
                     self.created.entry(name).or_insert_with(|| created.to_owned());
                     self.seen.node(at, &object);
                 }
@@ -199,13 +237,44 @@ impl Trace {
                     let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
                     self.seen.pod(at, &object);
                     self.seen.pod_gone(at, uid);
+                    let node = object["spec"]["nodeName"].as_str().unwrap_or_default();
+                    let restored = self.actions.iter().filter(|action| {
+                        action.what == "restore"
+                            && action.texts("nodes").iter().any(|it| it == node)
+                    });
+                    let restored = restored.map(|action| action.started).filter(|it| *it < at);
+                    let deleted = self.seen.pods.get(uid).and_then(|life| life.moments[3]);
+                    let grace = kills.get(uid).copied().unwrap_or_default();
+                    let after = restored.chain(deleted).fold(f64::NAN, f64::max) + grace;
+                    if grace > 0.0 && (0.0..EVENTS_LATE).contains(&(at - after)) {
+                        self.confirmed_after.push(at - after);
+                    }
                 }
-                ("watch", "pods", ..) => self.seen.pod(at, &object),
+                ("watch", "pods", ..) => {
+                    let grace = object["metadata"]["deletionGracePeriodSeconds"].as_f64();
+                    if let Some(grace) = grace.filter(|grace| *grace > 0.0) {
+                        let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
+                        kills.entry(uid.to_owned()).or_insert(grace);
+                    }
+                    let conditions = object["status"]["conditions"].as_array();
+                    let mut reasons = conditions.into_iter().flatten().map(|one| &one["reason"]);
+                    if reasons.any(|reason| reason == "DeletionByPodGC") {
+                        self.collected.push(at);
+                    }
+                    self.seen.pod(at, &object);
+                }
                 ("watch", "events", ..) => {
                     if object["reason"] == "RegisteredNode" {
                         self.registered.push(at);
                     }
                     self.scaled_down.extend(deleted_by_replica_set(&object));
+                    if object["reason"] == "MultiplePodDisruptionBudgets" {
+                        let name = message(&object).and_then(|text| text.split('"').nth_back(1));
+                        let of = ["involvedObject", "regarding"].map(|it| &object[it]["namespace"]);
+                        let namespace = of.into_iter().find_map(Value::as_str);
+                        let (namespace, name) = (namespace.unwrap_or("default"), name);
+                        self.chosen.extend(name.map(|name| (at, format!("{namespace}/{name}"))));
+                    }
                     if object["reason"] == "FailedScheduling" {
                         let times = [&object["series"]["lastObservedTime"], &object["eventTime"]];
                         let tried = times.into_iter().find_map(Value::as_str);
@@ -236,6 +305,8 @@ impl Trace {
                 _ => {}
             }
         }
+        self.settle_passes();
+        self.confirmed_after.sort_by(f64::total_cmp);
         self.first_pass = *self.registered.first().ok_or("no node was registered")?;
         // Nodes begin as they are when objects are created.
         for states in self.seen.nodes.values_mut() {
@@ -256,6 +327,34 @@ impl Trace {
             self.seen.event((&reason, &kind, &name), count, messages);
         }
         Ok(lines)
+    }
+}
+
+/// How long it takes until a pass has written what it found first.
+const FIRST_WRITE: f64 = 0.015;
+/// How much later than a first pass its Events may be.
+const EVENTS_LATE: f64 = 1.0;
+
+impl Trace {
+    /// Events tell late that nodes were registered in the first pass of a controller manager. Where
+    /// one of its passes found a node lost, that moment tells better when the passes are.
+    fn settle_passes(&mut self) {
+        let period = 5.0 + 350e-6 * self.seen.nodes.len() as f64;
+        let lost = self.seen.nodes.values().flatten();
+        let lost = lost.filter(|state| state.text.starts_with("Ready=Unknown"));
+        let mut lost: Vec<f64> = lost.map(|state| state.at - FIRST_WRITE).collect();
+        lost.sort_by(f64::total_cmp);
+        let restarts = self.actions.iter().filter(|action| action.what == "restart-kcm");
+        let restarts: Vec<f64> = restarts.map(|action| action.started).collect();
+        for begin in &mut self.registered {
+            let end = restarts.iter().copied().find(|at| at >= begin).unwrap_or(f64::INFINITY);
+            let Some(found) = lost.iter().find(|at| **at > *begin && **at < end) else { continue };
+            let passes = ((found - *begin) / period).round();
+            let shift = found - *begin - passes * period;
+            if shift.abs() < EVENTS_LATE {
+                *begin += shift;
+            }
+        }
     }
 }
 

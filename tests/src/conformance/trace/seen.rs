@@ -50,6 +50,8 @@ pub(super) struct Life {
     pub(super) node: String,
     /// Whether that was taken from the record, since nodes were equally good.
     pub(super) by_lot: bool,
+    /// Its place among all pods in the order of creation.
+    pub(super) arrival: usize,
     /// Created, bound, ready, deleted, gone.
     pub(super) moments: [Option<f64>; 5],
 }
@@ -112,6 +114,7 @@ impl Seen {
         let uid = texts(pod, "/metadata/uid").to_owned();
         let (group, workload, set) = group_of(pod);
         self.sets.extend(set);
+        let arrival = self.pods.len();
         let life = self.pods.entry(uid).or_insert_with(|| Life {
             group,
             workload,
@@ -119,6 +122,7 @@ impl Seen {
             namespace: texts(pod, "/metadata/namespace").to_owned(),
             node: String::new(),
             by_lot: false,
+            arrival,
             moments: [Some(t), None, None, None, None],
         });
         texts(pod, "/spec/nodeName").clone_into(&mut life.node);
