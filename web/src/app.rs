@@ -295,7 +295,7 @@ impl Component for App {
             Msg::Select(selection) => self.select(selection),
             Msg::Open(dialog) => self.open(dialog),
             Msg::CloseDialog => self.dialog = None,
-            Msg::Load(scenario) => self.replace(Request::Load(scenario)),
+            Msg::Clear => self.replace(Request::Load("".into())),
             Msg::Read(source, keep_all, told) => {
                 self.read(source, keep_all, told);
             }
@@ -318,6 +318,26 @@ impl Component for App {
                     told.emit(Rc::new(*listed));
                 }
             }),
+            Msg::ReadYaml(selection, text, told) => {
+                self.ask(Request::ReadYaml(selection, text), move |_, reply| {
+                    if let Reply::Commands(read) = reply {
+                        told.emit(read);
+                    }
+                });
+                return false;
+            }
+            Msg::DownloadStored(name, edits, start) => {
+                let request = Request::StoredScenario(edits.clone(), start);
+                self.ask(request, move |app, reply| {
+                    // What cannot be read is offered as it is stored.
+                    let (name, text) = match reply {
+                        Reply::Text(Ok((_, text))) => (format!("{name}.yaml"), text),
+                        _ => (format!("{name}.json"), edits),
+                    };
+                    let result = browser::download(&name, &text);
+                    app.notice_error(result);
+                });
+            }
             Msg::Excerpt(line, told) => self.ask(Request::Excerpt(line), move |_, reply| {
                 if let Reply::Lines(lines) = reply {
                     told.emit(lines);
@@ -470,9 +490,9 @@ impl Component for App {
             Msg::Tell(number) => self.request_at_rest(Request::Tell(number)),
             Msg::NextBookmark => self.request_at_rest(Request::TellNext(true)),
             Msg::PreviousBookmark => self.request_at_rest(Request::TellNext(false)),
-            Msg::OpenExample(name) => self.replace(Request::OpenExample(name.to_owned())),
+            Msg::OpenExample(name) => self.replace(Request::OpenExample(name)),
             Msg::Preview(name, told) => {
-                self.ask_aside(Request::Preview(name.to_owned()), move |_, reply| {
+                self.ask_aside(Request::Preview(name), move |_, reply| {
                     if let Reply::Text(picture) = reply {
                         told.emit(picture.map(|(_, svg)| svg));
                     }
@@ -562,8 +582,8 @@ impl App {
             }),
             Dialog::Scenarios | Dialog::Palette if self.catalogue.is_empty() => {
                 self.ask(Request::Catalogue, |app, reply| {
-                    if let Reply::Catalogue(abouts) = reply {
-                        app.catalogue = Rc::new(files::catalogue(abouts));
+                    if let Reply::Catalogue(all) = reply {
+                        app.catalogue = Rc::new(all);
                     }
                 });
             }

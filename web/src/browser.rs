@@ -2,7 +2,7 @@
 //! says so.
 
 use js_sys::{Array, Function, Reflect};
-use wasm_bindgen::prelude::Closure;
+use wasm_bindgen::prelude::{Closure, wasm_bindgen};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
@@ -11,7 +11,15 @@ use web_sys::{
     IntersectionObserverEntry, ResizeObserver, Storage, Url, Window,
 };
 
-use crate::protocol::Progress;
+use crate::protocol::{Progress, Update};
+use crate::wire::from_bytes;
+
+#[wasm_bindgen]
+extern "C" {
+    /// The bytes of the first state of the page, if the build made them. Of `index.html`.
+    #[wasm_bindgen(catch, js_name = loadPicture)]
+    async fn load_picture() -> Result<JsValue, JsValue>;
+}
 
 /// A watch for an element to come into sight, which ends when it is dropped.
 pub(crate) struct Seen {
@@ -419,6 +427,12 @@ pub(crate) fn show_restoring(progress: &Progress, stop: &JsValue) {
     let part = progress.part.map_or(JsValue::UNDEFINED, JsValue::from_f64);
     // The message is gone soon, so an error does not matter.
     let _ = show.call3(&JsValue::UNDEFINED, &progress.what.as_str().into(), &part, stop);
+}
+
+/// The first state of the page with the sample cluster, which the build made; none if it is not there.
+pub(crate) async fn sample_picture() -> Option<Box<Update>> {
+    let bytes = load_picture().await.ok()?;
+    from_bytes(&js_sys::Uint8Array::new(&bytes).to_vec()).map(Box::new)
 }
 
 /// Replaces the page with a message, when nothing else works any more.

@@ -1,5 +1,4 @@
-//! The connection to the session: to a worker in which it runs, or to one on the page's own thread
-//! where the browser lets the page have no worker. Callers see no difference.
+//! The connection to the session, which runs where the engine is; see [`worker`](crate::worker).
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -8,14 +7,14 @@ use gloo_timers::callback::Timeout;
 use js_sys::{Array, ArrayBuffer, Promise, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
-use web_sys::{Blob, DedicatedWorkerGlobalScope, File, FileReaderSync};
+use web_sys::{Blob, File, FileReaderSync};
 
 use crate::browser;
 use crate::host::{Budgets, Host};
 use crate::protocol::{Effect, Origin, Progress, Reply, Request, Staged, StartText, Update};
 use crate::view_models::import_report::ReadView;
 use crate::wire::{from_bytes, to_bytes};
-use crate::worker::{self, Remote};
+use crate::worker::{Port, Remote, is_worker};
 
 /// The name of the worker of a session.
 pub(crate) const NAME: &str = "session";
@@ -41,7 +40,9 @@ pub(crate) type Watch = Rc<dyn Fn(&Progress)>;
 pub(crate) struct Connection(Rc<Inner>);
 
 struct Inner {
-    end: RefCell<End>,
+    remote: RefCell<Option<Remote>>,
+    /// Whether the session is in a worker.
+    in_worker: Cell<bool>,
     /// The number of the last request.
     made: Cell<u32>,
     /// The number of the present worker: messages of an earlier one do not count.
@@ -55,16 +56,12 @@ struct Inner {
     sink: RefCell<Sink>,
 }
 
-enum End {
-    Worker(Remote),
-    Page(Rc<RefCell<Host>>, Option<Timeout>),
-}
-
 impl Connection {
     /// Starts an empty session.
     pub(crate) fn begin() -> Self {
         let inner = Rc::new(Inner {
-            end: RefCell::new(on_page()),
+            remote: RefCell::default(),
+            in_worker: Cell::new(true),
             made: Cell::new(0),
             turn: Cell::new(0),
             works: Cell::new(false),
@@ -79,7 +76,7 @@ impl Connection {
 
     /// Whether the session is in a worker, which can be ended.
     pub(crate) fn is_in_worker(&self) -> bool {
-        matches!(*self.0.end.borrow(), End::Worker(_))
+        self.0.in_worker.get()
     }
 
     /// Whether the worker has ever sent an update: a page that may have none learns that late.
@@ -108,8 +105,10 @@ impl Connection {
             let sink = inner.sink.borrow().clone();
             sink(told);
         };
-        let remote = if in_worker { Remote::begin(NAME, told).ok() } else { None };
-        *self.0.end.borrow_mut() = remote.map_or_else(on_page, End::Worker);
+        let in_a_worker = in_worker.then(|| Remote::begin(NAME, true, told.clone()).ok()).flatten();
+        self.0.in_worker.set(in_a_worker.is_some());
+        let remote = in_a_worker.or_else(|| Remote::begin(NAME, false, told).ok());
+        *self.0.remote.borrow_mut() = remote;
     }
 
     /// Sends all further messages of the session to `sink`.
@@ -134,12 +133,8 @@ impl Connection {
             self.send_with(id, request, vec![file]);
             return id;
         }
-        if let End::Worker(remote) = &*self.0.end.borrow() {
-            let buffer = buffer(&to_bytes(&(id, request)));
-            remote.say(&buffer, &Array::of1(&buffer));
-            return id;
-        }
-        self.handle(id, request);
+        let buffer = buffer(&to_bytes(&(id, request)));
+        self.say(&buffer, &Array::of1(&buffer));
         id
     }
 
@@ -153,64 +148,16 @@ impl Connection {
 
     /// Sends a request whose text is in files.
     fn send_with(&self, id: u32, request: Request, files: Vec<Blob>) {
-        if let End::Worker(remote) = &*self.0.end.borrow() {
-            let buffer = buffer(&to_bytes(&(id, request)));
-            let message: Array = std::iter::once(buffer.clone().into())
-                .chain(files.into_iter().map(JsValue::from))
-                .collect();
-            remote.say(&message, &Array::of1(&buffer));
-            return;
-        }
-        let connection = self.clone();
-        spawn_local(async move {
-            let mut texts = Vec::new();
-            for file in &files {
-                let text = JsFuture::from(file.text()).await;
-                texts.push(text.map(|text| text.as_string().unwrap_or_default()));
-            }
-            match with_text(request, texts) {
-                Ok(request) => connection.handle(id, request),
-                Err(error) => connection.notify_all(vec![unread(id, error)]),
-            }
-        });
+        let buffer = buffer(&to_bytes(&(id, request)));
+        let message: Array = std::iter::once(buffer.clone().into())
+            .chain(files.into_iter().map(JsValue::from))
+            .collect();
+        self.say(&message, &Array::of1(&buffer));
     }
 
-    /// Handles a request in a session on the page's own thread.
-    fn handle(&self, id: u32, request: Request) {
-        let host = match &*self.0.end.borrow() {
-            End::Page(host, _) => host.clone(),
-            End::Worker(_) => return,
-        };
-        let mut told = Vec::new();
-        host.borrow_mut().handle(id, request, &mut |update| told.push(update));
-        self.notify_all(told);
-        self.work_on(&host);
-    }
-
-    fn notify_all(&self, told: Vec<Update>) {
-        let sink = self.0.sink.borrow().clone();
-        for mut update in told {
-            if let Some(blob) = long_start(&mut update) {
-                update.changes.start = Some(blob);
-            }
-            sink(Told::Update(Box::new(update)));
-        }
-    }
-
-    /// Continues the work of a session on the page, which is painted first.
-    fn work_on(&self, host: &Rc<RefCell<Host>>) {
-        if !host.borrow().has_work() {
-            return;
-        }
-        let (connection, host) = (self.clone(), host.clone());
-        let timeout = Timeout::new(0, move || {
-            let mut told = Vec::new();
-            host.borrow_mut().work(&mut |update| told.push(update));
-            connection.notify_all(told);
-            connection.work_on(&host);
-        });
-        if let End::Page(_, waits) = &mut *self.0.end.borrow_mut() {
-            *waits = Some(timeout);
+    fn say(&self, message: &JsValue, moved: &Array) {
+        if let Some(remote) = &*self.0.remote.borrow() {
+            remote.say(message, moved);
         }
     }
 
@@ -323,10 +270,6 @@ const PIECE: f64 = 8_000_000.0;
 /// The separator between files, which are read as the documents of one.
 const BETWEEN_FILES: &str = "\n---\n";
 
-fn on_page() -> End {
-    End::Page(Rc::new(RefCell::new(Host::new(browser::stopwatch, ON_PAGE))), None)
-}
-
 fn buffer(bytes: &[u8]) -> ArrayBuffer {
     Uint8Array::from(bytes).buffer()
 }
@@ -399,47 +342,71 @@ fn unread(id: u32, error: String) -> Update {
     Update { done: Some((id, Reply::Read(read))), ..Update::default() }
 }
 
-/// Runs a session in this worker, as long as the worker lives.
-pub(crate) fn serve(scope: &DedicatedWorkerGlobalScope) {
-    let page = scope.clone();
+/// Runs a session for the page at the other end, as long as the page lives.
+pub(crate) fn serve(page: &Port) {
+    let to = page.clone();
     std::panic::set_hook(Box::new(move |info| {
-        // The page lives as long as its worker.
-        let _ = page.post_message(&info.to_string().into());
+        to.post(&info.to_string().into(), &Array::new());
     }));
-    let host = Rc::new(RefCell::new(Host::new(browser::stopwatch, IN_WORKER)));
-    let page = scope.clone();
-    worker::listen(scope, move |message| {
+    let budgets = if is_worker() { IN_WORKER } else { ON_PAGE };
+    let host = Rc::new(RefCell::new(Host::new(browser::stopwatch, budgets)));
+    let to = page.clone();
+    page.listen(move |message| {
         let beside = message.dyn_ref::<Array>();
         let bytes = beside.map_or_else(|| message.clone(), |message| message.get(0));
         let Some((id, request)) = from_bytes(&Uint8Array::new(&bytes).to_vec()) else {
             // Without its number the request has no reply, and the page must not wait for one.
-            let _ = page.post_message(&"invalid request".into());
+            to.post(&"invalid request".into(), &Array::new());
             return;
         };
-        let request = match beside {
-            Some(message) => with_text(request, texts_in(message)),
-            None => Ok(request),
-        };
-        match request {
-            Ok(request) => host.borrow_mut().handle(id, request, &mut |it| post(&page, it)),
-            Err(error) => post(&page, unread(id, error)),
+        let Some(message) = beside else { return handle(&host, &to, id, request) };
+        if is_worker() {
+            // Later requests wait.
+            let texts = files_in(message).map(|file| text_of(&file)).collect();
+            return handle_with(&host, &to, id, request, texts);
         }
-        work_on(&host, &page);
+        let (host, to, files) = (host.clone(), to.clone(), files_in(message).collect::<Vec<_>>());
+        spawn_local(async move {
+            let mut texts = Vec::new();
+            for file in &files {
+                let text = JsFuture::from(file.text()).await;
+                texts.push(text.map(|text| text.as_string().unwrap_or_default()));
+            }
+            handle_with(&host, &to, id, request, texts);
+        });
     });
 }
 
-fn post(page: &DedicatedWorkerGlobalScope, mut update: Update) {
+fn handle_with(
+    host: &Rc<RefCell<Host>>,
+    page: &Port,
+    id: u32,
+    request: Request,
+    texts: Vec<Result<String, JsValue>>,
+) {
+    match with_text(request, texts) {
+        Ok(request) => handle(host, page, id, request),
+        Err(error) => post(page, unread(id, error)),
+    }
+}
+
+fn handle(host: &Rc<RefCell<Host>>, page: &Port, id: u32, request: Request) {
+    host.borrow_mut().handle(id, request, &mut |update| post(page, update));
+    work_on(host, page);
+}
+
+fn post(page: &Port, mut update: Update) {
     let long = long_start(&mut update);
     let buffer = buffer(&to_bytes(&update));
     let message: JsValue = match long {
         Some(StartText::Long(blob, _)) => Array::of2(&buffer, &blob).into(),
         _ => buffer.clone().into(),
     };
-    let _ = page.post_message_with_transfer(&message, &Array::of1(&buffer));
+    page.post(&message, &Array::of1(&buffer));
 }
 
 /// Continues the work in slices; messages get in between two of them.
-fn work_on(host: &Rc<RefCell<Host>>, page: &DedicatedWorkerGlobalScope) {
+fn work_on(host: &Rc<RefCell<Host>>, page: &Port) {
     thread_local! {
         static NEXT: RefCell<Option<Timeout>> = const { RefCell::new(None) };
     }
@@ -454,9 +421,9 @@ fn work_on(host: &Rc<RefCell<Host>>, page: &DedicatedWorkerGlobalScope) {
     NEXT.set(Some(next));
 }
 
-/// The texts of the files that came with a request.
-fn texts_in(message: &Array) -> Vec<Result<String, JsValue>> {
-    message.iter().skip(1).map(|file| text_of(file.unchecked_ref())).collect()
+/// The files that came with a request.
+fn files_in(message: &Array) -> impl Iterator<Item = Blob> {
+    message.iter().skip(1).map(JsCast::unchecked_into)
 }
 
 /// The text of a file, read piece by piece: it may take up all the memory that is left.

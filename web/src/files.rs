@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use serde::Serialize;
 use serde_json::{json, to_value};
-use taintlab_core::api::{Node, Pod};
+use taintlab_core::api::Pod;
 use taintlab_core::command::Command;
 use taintlab_core::lanes::{Lane, LaneSubject, Lanes};
 use taintlab_core::order::Order;
@@ -27,6 +28,7 @@ use crate::view_models::board::picture;
 use crate::view_models::import_report::{Objects, Planned, State};
 use crate::view_models::incident;
 use crate::view_models::lanes::pieces;
+use crate::view_models::selection::Selection;
 
 /// The content of a text that was read.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,23 +124,16 @@ fn first_error(diagnostics: &[Diagnostic]) -> String {
 }
 
 /// Scenarios by subject: the name and the metadata of each.
-pub(crate) type Catalogue = Vec<(&'static str, Vec<(&'static str, ScenarioMetadata)>)>;
+pub(crate) type Catalogue = Vec<(String, Vec<ScenarioMetadata>)>;
 
-/// The metadata of each of the [`samples`], in their order. All of them are read for that.
-pub(crate) fn abouts() -> Vec<ScenarioMetadata> {
-    let about = |(name, text)| scenario(name, text).map(|it| it.metadata).unwrap_or_default();
-    samples::all().map(about).collect()
-}
-
-/// The scenarios that come with the page, by subject, with their metadata.
-pub(crate) fn catalogue(abouts: Vec<ScenarioMetadata>) -> Catalogue {
-    let mut abouts = abouts.into_iter();
+/// The examples by subject, as the page lists them.
+pub(crate) fn catalogue() -> Catalogue {
+    let about = |(name, text): &(&str, &str)| {
+        scenario(name, text).map(|it| it.metadata).unwrap_or_default()
+    };
     let subjects = samples::SUBJECTS.iter();
     subjects
-        .map(|(subject, files)| {
-            let names = files.iter().map(|(name, _)| *name);
-            (*subject, names.zip(abouts.by_ref()).collect())
-        })
+        .map(|(subject, files)| ((*subject).to_owned(), files.iter().map(about).collect()))
         .collect()
 }
 
@@ -389,18 +384,42 @@ pub(crate) fn shared_text(session: &Session) -> Result<String, String> {
     Ok(write_scenario(&scenario))
 }
 
-/// A node as YAML.
-pub(crate) fn node_text(node: &Node) -> String {
-    to_yaml(node).unwrap_or_default()
+/// An object as YAML.
+pub(crate) fn yaml(object: &impl Serialize) -> String {
+    to_yaml(object).unwrap_or_default()
 }
 
-/// A pod as YAML.
-pub(crate) fn pod_text(pod: &Pod) -> String {
-    to_yaml(pod).unwrap_or_default()
+/// The commands that apply the edited YAML of a selected node or pod.
+///
+/// # Errors
+/// The text is not that object alone; the diagnostics say why.
+pub(crate) fn edited_object(
+    selection: &Selection,
+    text: &str,
+) -> Result<Vec<Command>, Vec<Diagnostic>> {
+    let command = match selection {
+        Selection::Node(name) => one_object(text, "node", |mut read| {
+            let node = read.nodes.pop()?;
+            (is_empty(&read) && node.metadata.name == name.as_str())
+                .then(|| Command::UpdateNode(node))
+        }),
+        Selection::Pod(key) => one_object(text, "pod", |mut read| {
+            let pod = read.pods.pop()?;
+            (is_empty(&read) && pod.key() == *key).then(|| Command::UpdatePod(pod))
+        }),
+        Selection::Zone(_) | Selection::Workload(_) | Selection::Pods(_) => {
+            one_object(text, "object", |_| None)
+        }
+    };
+    command.map(|command| vec![command])
+}
+
+fn is_empty(read: &Import) -> bool {
+    read.nodes.is_empty() && read.pods.is_empty() && read.others.is_empty()
 }
 
 /// The object of a text that must be exactly that one, or the errors of the text.
-pub(crate) fn one_object<T>(
+fn one_object<T>(
     text: &str,
     what: &str,
     pick: impl FnOnce(Import) -> Option<T>,
@@ -488,10 +507,10 @@ mod tests {
                     || scenario.steps.is_empty()
             );
         }
-        let catalogue = catalogue(abouts());
+        let catalogue = catalogue();
         let listed = catalogue.iter().flat_map(|(_, scenarios)| scenarios);
-        let listed: Vec<_> = listed.map(|(name, about)| (*name, about.name.as_str())).collect();
-        let all: Vec<_> = samples::all().map(|(name, _)| (name, name)).collect();
+        let listed: Vec<_> = listed.map(|about| about.name.as_str()).collect();
+        let all: Vec<_> = samples::all().map(|(name, _)| name).collect();
         assert_eq!(listed, all);
     }
 

@@ -27,12 +27,13 @@ use taintlab_core::simulator::RunOutcome;
 use taintlab_core::slices::Sliced;
 use taintlab_core::warnings::Warning;
 use taintlab_kubectl::{Context, complete};
+use taintlab_manifest::from_json;
 
 use self::changes::Told;
 use self::jobs::Job;
 use self::reading::Reading;
 use self::visits::{Staging, Visit};
-use crate::protocol::{Effect, Notice, Played, Reply, Request, Update};
+use crate::protocol::{Changes, Effect, Notice, Origin, Played, Reply, Request, Update};
 use crate::session::{Session, Timeline};
 use crate::view_models::ViewModels;
 use crate::view_models::board::density::Density;
@@ -42,7 +43,8 @@ use crate::view_models::log::LogModel;
 use crate::view_models::runs::{Breakpoint, Compared};
 use crate::view_models::selection::Selection;
 use crate::view_models::warning_marks::WarningMarks;
-use crate::{embed, files};
+use crate::wire::to_bytes;
+use crate::{embed, files, saved};
 
 /// Nodes offered at most as the model of a new one.
 const MOST_CHOICES: usize = 200;
@@ -250,11 +252,14 @@ impl Host {
                 self.toggle_kind(kind);
                 Reply::Done
             }
-            Request::Load(scenario) => {
-                self.load(*scenario);
+            Request::Load(text) => {
+                match Some(&*text).filter(|it| !it.is_empty()).map(from_json).transpose() {
+                    Ok(scenario) => self.load(scenario.unwrap_or_default()),
+                    Err(error) => self.notice(Notice::error(error)),
+                }
                 Reply::Done
             }
-            Request::Catalogue => Reply::Catalogue(files::abouts()),
+            Request::Catalogue => Reply::Catalogue(files::catalogue()),
             Request::Preview(name) => Reply::Text(self.preview(name)),
             Request::OpenExample(name) => {
                 self.open_example(&name);
@@ -267,6 +272,14 @@ impl Host {
             }
             Request::List(listing) => self.list(&listing),
             Request::Excerpt(line) => self.excerpt(line),
+            Request::ReadYaml(selection, text) => {
+                Reply::Commands(files::edited_object(&selection, &text))
+            }
+            Request::StoredScenario(edits, start) => {
+                let restored = saved::from_text(&edits, &start);
+                let text = restored.map(|it| (String::new(), it.scenario_text().into()));
+                Reply::Text(text)
+            }
             Request::Export(what) => {
                 let (name, text) = files::export_as(&self.session, what);
                 Reply::Text(Ok((name.to_owned(), text.into())))
@@ -452,6 +465,8 @@ fn only_looks(request: &Request) -> bool {
             | Request::Preview(_)
             | Request::List(_)
             | Request::Excerpt(_)
+            | Request::ReadYaml(..)
+            | Request::StoredScenario(..)
             | Request::Complete(..)
             | Request::Offers(_)
             | Request::ToggleKind(_)
@@ -464,4 +479,16 @@ fn only_looks(request: &Request) -> bool {
                 _,
             )
     )
+}
+
+/// The first state of the page with the sample cluster, without the work that is stored.
+pub(crate) fn sample_picture() -> Vec<u8> {
+    let mut host = Host::new(|| 0.0, Budgets { play: 1.0, most_play: 1.0, slice: 1.0 });
+    let mut changes = Changes::default();
+    for request in [Request::Stage(Origin::Sample), Request::Take] {
+        host.handle(0, request, &mut |update| changes = update.changes);
+    }
+    (changes.kept, changes.start) = (None, None);
+    changes.long_start.clear();
+    to_bytes(&Update { changes, ..Update::default() })
 }

@@ -152,7 +152,7 @@ pub(crate) const SHORTCUTS: &[Shortcut] = &[
     page(&[], "Sessions kept in this browser", || Msg::Sessions),
     page(&[], "Flags of the controllers, and releases compared", || Msg::Open(Dialog::Settings)),
     page(&[], "How this release is known, and what it changed", || Msg::Open(Dialog::Release)),
-    page(&[], "An empty cluster", || Msg::Load(Box::default())),
+    page(&[], "An empty cluster", || Msg::Clear),
     page(&[], "Restart the taint-eviction controller", || {
         edit(Command::RestartTaintEvictionController)
     }),

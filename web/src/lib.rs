@@ -38,15 +38,27 @@ mod view_models;
 mod wire;
 mod worker;
 
-/// Puts the playground on the page; in a worker of the page, runs its session or makes the runs of
-/// its reports.
-pub fn run() {
-    if let Some(scope) = worker::scope() {
-        return match scope.name().as_str() {
-            connection::NAME => connection::serve(&scope),
-            _ => reporter::serve(&scope),
-        };
+pub use worker::Port;
+
+/// Serves the page at the other end of `port`, under one of two names: runs its session, or makes
+/// the runs of its reports. This is the engine's program.
+pub fn serve(name: &str, port: &Port) {
+    match name {
+        connection::NAME => connection::serve(port),
+        _ => reporter::serve(port),
     }
+}
+
+/// The first state of the page, with the sample cluster, as the page reads it before the engine is
+/// there.
+#[must_use]
+pub fn sample_picture() -> Vec<u8> {
+    host::sample_picture()
+}
+
+/// Puts the playground on the page. This is the page's program, which reaches the engine's by
+/// messages.
+pub fn run() {
     // A bug must not leave a blank page, nor take the user's work with it.
     std::panic::set_hook(Box::new(|info| browser::show_crash(&info.to_string())));
     wasm_bindgen_futures::spawn_local(async {

@@ -296,7 +296,8 @@ pub(crate) fn hash(session: &Session) -> String {
 /// A link as it stands in the address.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Parsed {
-    example: Option<Box<Scenario>>,
+    /// The part that names an example, still to be read.
+    example: Option<String>,
     clear: Clear,
     /// The part to inflate, in base64url; empty if there is none.
     pub(crate) packed: String,
@@ -330,7 +331,11 @@ struct Clear {
 pub(crate) fn parse(fragment: &str) -> Result<Option<Parsed>, String> {
     let fragment = fragment.strip_prefix('#').unwrap_or(fragment);
     if let Some(example) = fragment.strip_prefix("s=") {
-        return check_length(fragment).and_then(|()| parse_example(example)).map(Some);
+        check_length(fragment)?;
+        let packed = example.split('&').find_map(|part| part.strip_prefix("e="));
+        let packed = packed.map(unescape).transpose()?.unwrap_or_default();
+        let example = Some(example.to_owned());
+        return Ok(Some(Parsed { example, packed, ..Parsed::default() }));
     }
     if let Some(file) = fragment.strip_prefix("d=") {
         return check_length(fragment).and_then(|()| parse_file(file)).map(Some);
@@ -376,13 +381,14 @@ fn check_length(text: &str) -> Result<(), String> {
     Err(format!("it has {length} characters, and {MOST_ENCODED} is the most; send a file instead"))
 }
 
-fn parse_example(text: &str) -> Result<Parsed, String> {
+/// The example that a link names, with its settings.
+fn read_example(text: &str) -> Result<(Scenario, Clear), String> {
     let mut parts = text.split('&');
     let name = unescape(parts.next().unwrap_or_default())?;
     let missing = || format!("no example is called `{name}`; Scenarios lists all of them");
     let (_, text) = samples::all().find(|(known, _)| *known == name).ok_or_else(missing)?;
     let mut start = files::scenario(&name, text)?;
-    let mut parsed = Parsed::default();
+    let mut clear = Clear::default();
     let mut flags = BTreeMap::new();
     let kubernetes = &mut start.kubernetes;
     for part in parts.filter(|part| !part.is_empty()) {
@@ -397,11 +403,12 @@ fn parse_example(text: &str) -> Result<Parsed, String> {
             }
             "t" => {
                 let at = parse_duration(&value).map_err(|error| bad(&error))?;
-                parsed.clear.at = Span(at).timestamp();
+                clear.at = Span(at).timestamp();
             }
-            "x" => parsed.clear.selection = value,
-            "h" => parsed.clear.hash = value,
-            "e" => parsed.packed = value,
+            "x" => clear.selection = value,
+            "h" => clear.hash = value,
+            // Is inflated elsewhere.
+            "e" => {}
             "node-lifecycle" => kubernetes.node_lifecycle = Some(yes()?),
             "control-plane" => kubernetes.control_plane = Some(yes()?),
             "feature-gates" => {
@@ -425,8 +432,7 @@ fn parse_example(text: &str) -> Result<Parsed, String> {
         }
     }
     kubernetes.controller_manager_flags = flags;
-    parsed.example = Some(Box::new(start));
-    Ok(parsed)
+    Ok((start, clear))
 }
 
 fn parse_file(text: &str) -> Result<Parsed, String> {
@@ -493,9 +499,10 @@ impl Parsed {
         pause().await;
         let State { s, mut e, b, t, x, h } = state;
         let (start, clear) = match (self.example, s) {
-            (Some(mut start), _) => {
+            (Some(example), _) => {
+                let (mut start, clear) = read_example(&example)?;
                 start.bookmarks = b.unwrap_or(start.bookmarks);
-                (*start, self.clear)
+                (start, clear)
             }
             (None, Some(mut scenario)) => {
                 if self.form == Form::Tables {

@@ -3,9 +3,10 @@
 use std::rc::Rc;
 
 use taintlab_core::command::Command;
-use taintlab_core::scenario::{Bookmark, Scenario};
+use taintlab_core::scenario::Bookmark;
 use taintlab_core::time::Timestamp;
 use taintlab_kubectl::Completion;
+use taintlab_manifest::Diagnostic;
 use yew::prelude::*;
 
 use crate::board_keys::Step;
@@ -93,8 +94,8 @@ pub(crate) enum Msg {
     Open(Dialog),
     /// Close the dialog.
     CloseDialog,
-    /// Replace everything with a scenario.
-    Load(Box<Scenario>),
+    /// Replace everything with an empty cluster.
+    Clear,
     /// Read a source; `true` keeps everything in it.
     Read(Source, bool, Callback<Rc<ReadView>>),
     /// Read the last source again; `true` keeps everything in it.
@@ -110,6 +111,8 @@ pub(crate) enum Msg {
     List(Listing, Callback<Rc<Listed>>),
     /// Show a line of the text that was read, with its neighbours.
     Excerpt(u32, Callback<Vec<(u32, String)>>),
+    /// Read the YAML of a node or a pod that was edited.
+    ReadYaml(Selection, String, Callback<Result<Vec<Command>, Vec<Diagnostic>>>),
     /// Export the work.
     Export(ExportKind, ExportTarget),
     /// Offer a picture as a file.
@@ -162,6 +165,8 @@ pub(crate) enum Msg {
     Files(Vec<web_sys::File>),
     /// Offer a text as a file of that name.
     Download(String, Rc<str>),
+    /// Offer a stored session as a scenario file: its name, its edits and its initial state.
+    DownloadStored(String, Rc<str>, Rc<str>),
     /// A message to the lanes.
     Lanes(LanesMsg),
     /// Set the part of the log that is seen.
@@ -236,9 +241,9 @@ pub(crate) enum Msg {
     /// release.
     LateEviction,
     /// Open an example.
-    OpenExample(&'static str),
+    OpenExample(String),
     /// Make the lanes of an example; the callback gets them as SVG.
-    Preview(&'static str, Callback<Result<Rc<str>, String>>),
+    Preview(String, Callback<Result<Rc<str>, String>>),
     /// A message about resilience reports.
     Report(ReportMsg),
     /// The worker of this number, for the report of that number, answered or broke down.

@@ -13,18 +13,19 @@ use taintlab_core::kubelet::heartbeat::KubeletSettings;
 use taintlab_core::policy::validation::ValidationOptions;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::report::{ClusterIdentity, ReportOptions};
-use taintlab_core::scenario::{Bookmark, Scenario, ScenarioMetadata};
+use taintlab_core::scenario::Bookmark;
 use taintlab_core::simulator::HealthPassTime;
 use taintlab_core::time::Timestamp;
 use taintlab_core::warnings::Warning;
 use taintlab_kubectl::Completion;
+use taintlab_manifest::Diagnostic;
 use web_sys::Blob;
 
 use crate::embed::Form;
-use crate::files::ExportKind;
+use crate::files::{Catalogue, ExportKind};
 use crate::link::Draft;
 use crate::saved::SavedWork;
-use crate::session::{MarkKind, StartChange};
+use crate::session::{MarkKind, Outline, StartChange};
 use crate::view_models::board::density::{Density, Detail};
 use crate::view_models::board::patch::BoardPatch;
 use crate::view_models::caption::Caption;
@@ -91,8 +92,8 @@ pub(crate) enum Request {
     Nodes,
     /// Mark a kind of rows and step to it, or no longer.
     ToggleKind(MarkKind),
-    /// Replace everything with a scenario.
-    Load(Box<Scenario>),
+    /// Replace everything with a scenario in JSON; empty, with an empty cluster.
+    Load(Rc<str>),
     /// List the metadata of the examples. Reply: [`Reply::Catalogue`].
     Catalogue,
     /// Draw the lanes of an example. Reply: [`Reply::Text`], SVG.
@@ -117,6 +118,11 @@ pub(crate) enum Request {
     List(Listing),
     /// Show a line of the text that was read, with its neighbours. Reply: [`Reply::Lines`].
     Excerpt(u32),
+    /// Read the YAML of a node or a pod that was edited. Reply: [`Reply::Commands`].
+    ReadYaml(Selection, String),
+    /// Make a scenario file of a stored session: its edits, and its initial state. Reply:
+    /// [`Reply::Text`].
+    StoredScenario(Rc<str>, Rc<str>),
     /// Export a text. Reply: [`Reply::Text`].
     Export(ExportKind),
     /// Draw a picture. Effect: [`Effect::Picture`].
@@ -218,8 +224,10 @@ pub(crate) struct Resumed {
 pub(crate) struct OpenedRun {
     /// The name of the branch.
     pub(crate) name: String,
-    /// Its scenario, with bookmarks.
-    pub(crate) scenario: Scenario,
+    /// Its scenario, as JSON.
+    pub(crate) scenario: String,
+    /// The bookmarks to add.
+    pub(crate) bookmarks: Vec<Bookmark>,
     /// The moment to go to.
     pub(crate) at: Timestamp,
     /// The selection there.
@@ -247,12 +255,14 @@ pub(crate) enum Reply {
     Lines(Vec<(u32, String)>),
     /// A name and a text, or why there is none.
     Text(Result<(String, Rc<str>), String>),
+    /// Commands that apply an object, or its errors.
+    Commands(Result<Vec<Command>, Vec<Diagnostic>>),
     /// Suggestions.
     Completions(Vec<Completion>),
     /// Lines.
     Offers(Vec<String>),
-    /// The metadata of each example, in the order in which they are listed.
-    Catalogue(Vec<ScenarioMetadata>),
+    /// The examples by subject.
+    Catalogue(Catalogue),
     /// A link that is still to be packed.
     Link(Result<Draft, String>),
     /// The forms of an embed and its picture.
@@ -446,7 +456,7 @@ impl Default for Rest {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct WorkView {
     /// The initial state, without its objects.
-    pub(crate) start: Rc<Scenario>,
+    pub(crate) start: Rc<Outline>,
     /// The title.
     pub(crate) title: String,
     /// The identity of its cluster.

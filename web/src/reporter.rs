@@ -1,22 +1,22 @@
-//! The runs of a resilience report, made in a worker, which is this page's engine once more, or in
-//! the page itself where the browser lets it have none.
+//! The runs of a resilience report, made by engines beside that of the session.
 
+use js_sys::Array;
 use serde::{Deserialize, Serialize};
-use taintlab_core::report::{Outline, Plan, Report, ReportOptions, Run, RunResult, report};
+use taintlab_core::report::{
+    Outline, Plan, Report, ReportError, ReportOptions, Run, RunResult, report,
+};
 use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Timestamp;
 use taintlab_manifest::from_json;
 use wasm_bindgen::JsValue;
-use web_sys::DedicatedWorkerGlobalScope;
 
 use crate::browser::stopwatch;
-use crate::worker::{self, Remote};
+use crate::worker::{Port, Remote, is_worker};
 
-/// A request to the reporter.
+/// A request to the reporter. The first message is none: it is the cluster and the options, which
+/// the session writes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Request {
-    /// Settle this cluster. The other requests are about it.
-    Open(Box<Scenario>, Box<ReportOptions>),
     /// Make these runs, as many as there is time for.
     Make(Vec<Run>),
     /// List the runs that show what would help.
@@ -38,8 +38,8 @@ pub(crate) enum Answer {
     Remedies(Vec<Run>),
     /// The report.
     Joined(Box<Report>),
-    /// A run as a scenario, and the time of the fault in it, in nanoseconds.
-    Scenario(Box<Scenario>, u64),
+    /// A run as a scenario in JSON, and the time of the fault in it, in nanoseconds.
+    Scenario(String, u64),
     /// The reason why there is no answer.
     Failed(String),
 }
@@ -51,40 +51,46 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
-    /// Answers a request. Runs are made for `millis` milliseconds, but at least one.
-    pub(crate) fn answer(&mut self, request: Request, millis: f64) -> Answer {
-        let answered = match (request, &mut self.plan) {
-            (Request::Open(scenario, options), plan) => {
-                Plan::new(*scenario, *options).map(|opened| {
-                    let opened = plan.insert(opened);
-                    Answer::Opened(Box::new(opened.outline().clone()), opened.runs())
-                })
-            }
-            (_, None) => return Answer::Failed("there is no cluster yet".to_owned()),
-            (Request::Make(runs), Some(plan)) => {
-                let until = stopwatch() + millis;
-                let mut made = Vec::new();
-                runs.iter()
-                    .try_for_each(|run| {
-                        if made.is_empty() || stopwatch() < until {
-                            made.push(plan.run(run)?);
-                        }
-                        Ok(())
-                    })
-                    .map(|()| Answer::Made(made))
-            }
-            (Request::Remedies(results), Some(plan)) => {
-                Ok(Answer::Remedies(plan.remedies(&results)))
-            }
-            (Request::Join(results), Some(plan)) => {
-                report(plan.outline(), &results).map(|it| Answer::Joined(Box::new(it)))
-            }
-            (Request::Play(run), Some(plan)) => plan
-                .scenario_of(&run)
-                .map(|(scenario, at)| Answer::Scenario(Box::new(scenario), at.as_nanos())),
+    /// Answers a message. Runs are made for `millis` milliseconds, but at least one.
+    pub(crate) fn answer(&mut self, message: &str, millis: f64) -> Answer {
+        let answered = match &mut self.plan {
+            None => self.open(message),
+            Some(plan) => from_json(message).and_then(|request| handle(plan, request, millis)),
         };
-        answered.unwrap_or_else(|error| Answer::Failed(error.to_string()))
+        answered.unwrap_or_else(Answer::Failed)
     }
+
+    fn open(&mut self, message: &str) -> Result<Answer, String> {
+        let (scenario, options): (Scenario, ReportOptions) = from_json(message)?;
+        let opened = Plan::new(scenario, options).map_err(|error| error.to_string())?;
+        let plan = self.plan.insert(opened);
+        Ok(Answer::Opened(Box::new(plan.outline().clone()), plan.runs()))
+    }
+}
+
+fn handle(plan: &mut Plan, request: Request, millis: f64) -> Result<Answer, String> {
+    let failed = |error: ReportError| error.to_string();
+    Ok(match request {
+        Request::Make(runs) => {
+            let until = stopwatch() + millis;
+            let mut made = Vec::new();
+            for run in &runs {
+                if made.is_empty() || stopwatch() < until {
+                    made.push(plan.run(run).map_err(failed)?);
+                }
+            }
+            Answer::Made(made)
+        }
+        Request::Remedies(results) => Answer::Remedies(plan.remedies(&results)),
+        Request::Join(results) => {
+            Answer::Joined(Box::new(report(plan.outline(), &results).map_err(failed)?))
+        }
+        Request::Play(run) => {
+            let (scenario, at) = plan.scenario_of(&run).map_err(failed)?;
+            let text = serde_json::to_string(&scenario).map_err(|error| error.to_string())?;
+            Answer::Scenario(text, at.as_nanos())
+        }
+    })
 }
 
 /// The time of the fault in an [`Answer::Scenario`].
@@ -94,35 +100,32 @@ pub(crate) fn fault_at(nanos: u64) -> Timestamp {
 
 /// Milliseconds for which a worker makes runs before it sends their results.
 const WORKER_BUDGET: f64 = 150.0;
+/// The same on the page's thread, which has to paint.
+const PAGE_BUDGET: f64 = 12.0;
 
-/// Answers the requests of the page, as long as the worker lives.
-pub(crate) fn serve(scope: &DedicatedWorkerGlobalScope) {
+/// Answers the messages of the page at the other end, as long as the page lives.
+pub(crate) fn serve(page: &Port) {
     let mut reporter = Reporter::default();
-    let page = scope.clone();
-    worker::listen(scope, move |message| {
-        let text = message.as_string().unwrap_or_default();
-        let answer = match from_json(&text) {
-            Ok(request) => reporter.answer(request, WORKER_BUDGET),
-            Err(error) => Answer::Failed(error),
-        };
+    let budget = if is_worker() { WORKER_BUDGET } else { PAGE_BUDGET };
+    let to = page.clone();
+    page.listen(move |message| {
+        let answer = reporter.answer(&message.as_string().unwrap_or_default(), budget);
         if let Ok(text) = serde_json::to_string(&answer) {
-            // The page lives as long as its worker.
-            let _ = page.post_message(&text.into());
+            to.post(&text.into(), &Array::new());
         }
     });
 }
 
-/// Starts a worker; `told` gets its answers, or the reason why it broke down.
+/// Starts a reporter, in a worker if `in_worker`; `told` gets its answers, or the reason why it broke
+/// down.
 ///
 /// # Errors
 /// The browser lets the page have no worker.
 pub(crate) fn begin(
+    in_worker: bool,
     told: impl Fn(Result<Answer, String>) + Clone + 'static,
 ) -> Result<Remote, JsValue> {
-    Remote::begin("reporter", move |message| {
-        told(message.and_then(|message| {
-            let text = message.as_string().unwrap_or_default();
-            from_json(&text)
-        }));
+    Remote::begin("reporter", in_worker, move |message| {
+        told(message.and_then(|message| from_json(&message.as_string().unwrap_or_default())));
     })
 }

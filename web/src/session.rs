@@ -40,7 +40,8 @@ use taintlab_core::event::TimeoutReason;
 use taintlab_core::eviction_timeline::time_budget::TimeBudget;
 use taintlab_core::lanes::LaneRecorder;
 use taintlab_core::order::Order;
-use taintlab_core::scenario::{self, Bookmark, Objects, Player, Scenario, ScenarioError};
+use taintlab_core::release::KubernetesRelease;
+use taintlab_core::scenario::{self, Bookmark, Player, Scenario, ScenarioError, ScenarioMetadata};
 use taintlab_core::simulator::{Differences, Forecast, Simulator, SimulatorSnapshot};
 use taintlab_core::slices::at_once;
 use taintlab_core::time::{Span, Timestamp};
@@ -183,8 +184,25 @@ pub(crate) struct Session {
     touched: Touched,
     /// The forecast of what comes if nobody does anything.
     ahead: RefCell<Option<Forecast>>,
-    /// An initial state, and a copy without its objects.
-    outline: RefCell<(Rc<Scenario>, Rc<Scenario>)>,
+    /// An initial state, and its outline.
+    outline: RefCell<(Rc<Scenario>, Rc<Outline>)>,
+}
+
+/// The initial state of a timeline, as far as the page shows it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Outline {
+    /// The title, the question and the answer.
+    pub(crate) metadata: ScenarioMetadata,
+    /// The release.
+    pub(crate) release: KubernetesRelease,
+    /// The feature gates that are set.
+    pub(crate) gates: BTreeMap<String, bool>,
+    /// Whether the scheduler and the controllers of workloads run.
+    pub(crate) control_plane: bool,
+    /// Whether it has steps.
+    pub(crate) scripted: bool,
+    /// The bookmarks.
+    pub(crate) bookmarks: Vec<Bookmark>,
 }
 
 impl Session {
@@ -291,24 +309,17 @@ impl Session {
         &self.timeline
     }
 
-    /// The initial state of the timeline, without its objects.
-    pub(crate) fn outline(&self) -> Rc<Scenario> {
+    /// The initial state of the timeline, as far as the page shows it.
+    pub(crate) fn outline(&self) -> Rc<Outline> {
         let mut known = self.outline.borrow_mut();
         let start = &self.timeline.start;
         if !Rc::ptr_eq(&known.0, start) {
-            let mut kubernetes = start.kubernetes.clone();
-            // The objects may imply that.
-            kubernetes.control_plane = Some(start.has_control_plane());
-            let outline = Scenario {
-                api_version: start.api_version.clone(),
-                kind: start.kind.clone(),
+            let outline = Outline {
                 metadata: start.metadata.clone(),
-                kubernetes,
-                start: start.start,
-                objects: Objects::default(),
-                steps: start.steps.clone(),
-                until: start.until,
-                expect: Vec::new(),
+                release: start.kubernetes.release.unwrap_or_default(),
+                gates: start.kubernetes.feature_gates.clone(),
+                control_plane: start.has_control_plane(),
+                scripted: !start.steps.is_empty(),
                 bookmarks: start.bookmarks.clone(),
             };
             *known = (start.clone(), Rc::new(outline));

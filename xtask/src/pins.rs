@@ -75,6 +75,10 @@ pub(crate) const NO_STD_TARGET: &str = "wasm32v1-none";
 /// The cargo profile of the playground's release and of the npm package.
 pub(crate) const WEB_PROFILE: &str = "web";
 
+/// The size limit of all that is loaded before the first click, which need not wait for the engine, in
+/// bytes, gzipped.
+pub(crate) const FIRST_BUDGET_GZIP: u64 = 900_000;
+
 /// The size limit of the page in bytes, gzipped. The messages between session and page, to bytes
 /// and back, take some 70,000 of them.
 pub(crate) const PAGE_BUDGET_GZIP: u64 = 2_296_000;

@@ -19,8 +19,10 @@ use crate::workspace::{self, Workspace};
 /// The folder of the release build.
 pub(crate) const DIST: &str = "dist";
 
-/// The attribute in `index.html` for the size of the engine.
-const NO_SIZE: &str = "data-bytes=\"0\"";
+/// The attributes in `index.html` for the bytes to load, and for the name of the build.
+const NO_SIZE: &str = "data-bytes=\"0\" data-build=\"\"";
+/// The file of the first state of the page.
+const PICTURE: &str = "sample.bin";
 /// The part of the page's policy about scripts, before their digests are known.
 const ANY_SCRIPT: &str = "script-src 'self' 'unsafe-inline'";
 /// The service worker, and its line that lists the files.
@@ -94,24 +96,34 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     let mut command = trunk(workspace, "build");
     command.args(["--release", "--public-url", "./", "--dist", DIST]);
     workspace::run(&mut command)?;
-    complete(&workspace.path(DIST))
+    let dist = workspace.path(DIST);
+    let mut command = workspace.cargo();
+    command.args(["run", "--quiet", "--package", "taintlab-web", "--bin", "sample-picture"]);
+    workspace::run(command.arg(dist.join(PICTURE)))?;
+    complete(&dist)
 }
 
-/// Completes the page with facts of the finished build: the size of the engine, the digests of the
-/// scripts, and the files that the service worker keeps.
+/// Completes the page with facts of the finished build: the bytes to load, the name of the build, the
+/// digests of the scripts, and the files that the service worker keeps.
 fn complete(dist: &Path) -> Result<()> {
-    let (mut files, mut size) = (BTreeMap::new(), None);
+    let (mut files, mut size) = (BTreeMap::new(), 0);
+    let mut build = Sha256::new();
     for file in fs::read_dir(dist)? {
         let file = file?;
         let name = file.file_name().to_string_lossy().into_owned();
         if name.ends_with("_bg.wasm") {
-            size = Some(file.metadata()?.len());
+            size += file.metadata()?.len();
         }
         files.insert(name, file.path());
     }
-    let size = size.context("the build has no engine")?;
+    for file in ["engine.js", "engine_bg.wasm", PICTURE] {
+        build
+            .update(fs::read(dist.join(file)).with_context(|| format!("the build has no {file}"))?);
+    }
+    let build = format!("{:x}", build.finalize());
+    let build = build.get(..12).unwrap_or_default();
     let path = dist.join("index.html");
-    let page = replaced(&path, NO_SIZE, &format!("data-bytes=\"{size}\""))?;
+    let page = replaced(&path, NO_SIZE, &format!("data-bytes=\"{size}\" data-build=\"{build}\""))?;
     fs::write(&path, allow_scripts(&page)?)?;
 
     let worker = dist.join(SERVICE_WORKER);

@@ -52,17 +52,25 @@ pub(crate) fn report(workspace: &Workspace) -> Result<()> {
 
 fn page(files: &[String], compressed: Vec<Sizes>) -> Result<()> {
     println!("{:>10} {:>10} {:>10}  the page", "raw", "gzip -9", "brotli 11");
-    let mut total = Sizes::default();
+    let (mut total, mut first) = (Sizes::default(), Sizes::default());
     for (file, sizes) in files.iter().zip(compressed) {
         row(sizes, file);
         total += sizes;
+        if !file.starts_with("engine") {
+            first += sizes;
+        }
     }
+    row(first, "without the engine");
     row(total, "in all");
-    let budget = pins::PAGE_BUDGET_GZIP;
-    if total.gzip > budget {
-        bail!("the page weighs {} bytes gzipped; the budget is {budget}", total.gzip);
+    for (what, size, budget) in [
+        ("the page without the engine", first.gzip, pins::FIRST_BUDGET_GZIP),
+        ("the page", total.gzip, pins::PAGE_BUDGET_GZIP),
+    ] {
+        if size > budget {
+            bail!("{what} weighs {size} bytes gzipped; the budget is {budget}");
+        }
+        println!("{what}: {size} of {budget} bytes gzipped, within the budget");
     }
-    println!("{} of {budget} bytes gzipped: within the budget", total.gzip);
     Ok(())
 }
 

@@ -108,21 +108,29 @@ pub(crate) async fn begin(tab: Tab) -> InitialState {
             notices.splice(0..0, found.notices);
             found.keeping
         }
-        None => {
-            // The sample is built in, so this cannot fail.
-            let _ = connection.stage(Origin::Sample).await;
-            Keeping::of(tab.id, None)
-        }
+        None => Keeping::of(tab.id, None),
     };
     let link = if is_old && own { Ok(None) } else { link::parse(&fragment) };
     let mut offered = None;
     // The session kept aside is taken before a link replaces it.
     let mut update = None;
+    if !is_old {
+        let picture = if matches!(link, Ok(None)) { browser::sample_picture().await } else { None };
+        if picture.is_some() {
+            // The engine catches up with what is shown.
+            connection.send(Request::Stage(Origin::Sample));
+            connection.send(Request::Take);
+            update = picture;
+        } else {
+            // The sample is built in, so this cannot fail.
+            let _ = connection.stage(Origin::Sample).await;
+        }
+    }
     match link {
         Ok(None) => {}
         Ok(Some(parsed)) => {
             if is_old {
-                update = connection.first(Request::Take).await.ok();
+                update = taken(&connection).await;
             }
             match linked::stage(&connection, &fragment, &parsed).await {
                 Ok(staged) if is_old => offered = Some(staged.contents),
@@ -136,11 +144,16 @@ pub(crate) async fn begin(tab: Tab) -> InitialState {
         Err(error) => notices.push(linked::broken(&error)),
     }
     if update.is_none() {
-        update = connection.first(Request::Take).await.ok();
+        update = taken(&connection).await;
     }
     keeping.enter();
-    let update = update.map(|(_, update)| update).unwrap_or_default();
+    let update = update.unwrap_or_default();
     InitialState { connection, fragment, update, notices, keeping, offered }
+}
+
+/// The session that was kept aside, as it is shown.
+async fn taken(connection: &Connection) -> Option<Box<Update>> {
+    connection.first(Request::Take).await.ok().map(|(_, update)| update)
 }
 
 async fn begin_with(tab: Tab, connection: &Connection, notices: &mut Vec<Notice>) -> Option<Found> {

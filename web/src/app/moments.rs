@@ -22,6 +22,7 @@ pub(super) fn is_of_the_clock(msg: &Msg) -> bool {
         | Msg::ReadAgain(..)
         | Msg::List(..)
         | Msg::Excerpt(..)
+        | Msg::ReadYaml(..)
         | Msg::Preview(..)
         | Msg::Select(_)
         | Msg::Focused(_)
@@ -39,6 +40,7 @@ pub(super) fn is_of_the_clock(msg: &Msg) -> bool {
         | Msg::Dismiss(_)
         | Msg::Dropping(_)
         | Msg::Download(..)
+        | Msg::DownloadStored(..)
         | Msg::Save
         | Msg::Written(_)
         | Msg::Leave
@@ -65,7 +67,7 @@ pub(super) fn is_of_the_clock(msg: &Msg) -> bool {
         | Msg::GoTo(..)
         | Msg::Open(_)
         | Msg::CloseDialog
-        | Msg::Load(_)
+        | Msg::Clear
         | Msg::Replace(_)
         | Msg::Add
         | Msg::Export(..)

@@ -1,23 +1,19 @@
 //! The resilience report: the workers that make its runs, its progress, and its result.
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::time::Duration;
 
-use gloo_timers::callback::Timeout;
-use taintlab_core::report::{
-    Outline, Report, ReportOptions, ReportSubject, Run, RunResult, report as join,
-};
-use taintlab_core::scenario::{Bookmark, Scenario};
+use taintlab_core::report::{Outline, Report, ReportOptions, ReportSubject, Run, RunResult};
+use taintlab_core::scenario::Bookmark;
 use taintlab_core::time::{Span, Timestamp};
-use taintlab_manifest::from_json;
+use wasm_bindgen::JsValue;
 
 use super::App;
 use crate::browser;
 use crate::messages::{Dialog, Dispatch, Msg, Notice};
 use crate::protocol::{OpenedRun, Reply, Request};
-use crate::reporter::{self, Answer, Reporter, fault_at};
+use crate::reporter::{self, Answer, fault_at};
 use crate::view_models::report::{Moment, ReportMsg, ReportState, ReportView, Stage, WorkKey};
 use crate::view_models::selection::Selection;
 use crate::worker::Remote;
@@ -27,22 +23,14 @@ const MOST_WORKERS: usize = 8;
 /// The maximum number of nodes that fail in the runs of one batch; a single run may have more. Runs
 /// that try the same remedy stay together, since they share its cluster.
 const BATCH: usize = 32;
-/// The time for which a page without workers makes runs before it paints, in milliseconds.
-const PAGE_BUDGET: f64 = 12.0;
 
 /// A worker that makes runs.
 struct Worker {
-    hands: Hands,
+    remote: Remote,
     /// Whether the cluster has settled in this worker.
     opened: bool,
     /// The runs being made.
     making: Vec<Run>,
-}
-
-enum Hands {
-    Remote(Remote),
-    /// The page itself, if it cannot start a worker.
-    Page(Rc<RefCell<Reporter>>, Option<Timeout>),
 }
 
 /// The report that is being made, and the last one.
@@ -52,6 +40,8 @@ pub(super) struct Reporting {
     /// The number of the present report: answers to earlier ones are ignored.
     turn: u32,
     workers: Vec<Worker>,
+    /// Whether the browser lets the page have no workers.
+    on_page: bool,
     /// The first request, which is sent to each worker.
     open: String,
     outline: Option<Box<Outline>>,
@@ -60,6 +50,8 @@ pub(super) struct Reporting {
     planned: usize,
     /// Whether the first worker has a request other than for runs.
     asked: bool,
+    /// The crash that ended the report, whose runs until then another worker puts together.
+    crash: Option<String>,
     /// The moment that is being opened.
     opening: Option<Rc<Moment>>,
     /// The work that the report being made is about.
@@ -88,7 +80,7 @@ impl App {
                 }
                 let request = reporter::Request::Play(moment.run.clone());
                 self.report.opening = Some(moment);
-                self.report.request(0, &request, &self.dispatch);
+                self.report.request(0, &request);
             }
             ReportMsg::Download => {
                 let report = self.report.shown.report.clone();
@@ -137,7 +129,7 @@ impl App {
         match answer {
             Ok(Answer::Scenario(scenario, nanos)) => {
                 if let Some(moment) = self.report.opening.take() {
-                    self.open_moment(*scenario, fault_at(nanos), &moment);
+                    self.open_moment(scenario, fault_at(nanos), &moment);
                 }
             }
             answer => {
@@ -166,7 +158,7 @@ impl App {
     }
 
     /// Adds a run as a branch of its own, and goes to one of its moments.
-    fn open_moment(&mut self, mut scenario: Scenario, fault: Timestamp, moment: &Moment) {
+    fn open_moment(&mut self, scenario: String, fault: Timestamp, moment: &Moment) {
         self.play(false);
         let at = fault.saturating_add(Duration::from_millis(moment.at.0));
         let select = match &moment.subject {
@@ -179,14 +171,20 @@ impl App {
             note: note.to_owned(),
             select: select.as_ref().map(Selection::to_text).unwrap_or_default(),
         };
-        scenario.bookmarks = vec![bookmark(fault, &moment.name)];
+        let mut bookmarks = vec![bookmark(fault, &moment.name)];
         if at > fault {
-            scenario.bookmarks.push(bookmark(at, &moment.what));
+            bookmarks.push(bookmark(at, &moment.what));
         }
         self.dialog = None;
         let name = moment.name.clone();
         self.report.shown.opened.push(name.clone());
-        self.request(Request::OpenRun(Box::new(OpenedRun { name, scenario, at, select })));
+        self.request(Request::OpenRun(Box::new(OpenedRun {
+            name,
+            scenario,
+            bookmarks,
+            at,
+            select,
+        })));
     }
 }
 
@@ -208,38 +206,22 @@ impl Reporting {
     fn hire(&mut self, dispatch: &Dispatch) {
         let (turn, number) = (self.turn, self.workers.len());
         let told = dispatch.reform(move |answer| Msg::ReportAnswer(turn, number, Box::new(answer)));
-        let remote = reporter::begin(move |answer| told.emit(answer));
-        let hands = match remote {
-            Ok(remote) => Hands::Remote(remote),
-            Err(_) if number > 0 => return,
-            Err(_) => Hands::Page(Rc::default(), None),
-        };
-        self.workers.push(Worker { hands, opened: false, making: Vec::new() });
-        let open = self.open.clone();
-        self.ask(number, open, dispatch);
-    }
-
-    fn ask(&mut self, number: usize, request: String, dispatch: &Dispatch) {
-        let turn = self.turn;
-        match self.workers.get_mut(number).map(|worker| &mut worker.hands) {
-            Some(Hands::Remote(remote)) => remote.say(&request.into(), &js_sys::Array::new()),
-            Some(Hands::Page(reporter, waits)) => {
-                let (reporter, dispatch) = (reporter.clone(), dispatch.clone());
-                // The page paints first.
-                *waits = Some(Timeout::new(0, move || {
-                    let answer = from_json(&request)
-                        .map(|request| reporter.borrow_mut().answer(request, PAGE_BUDGET));
-                    dispatch.emit(Msg::ReportAnswer(turn, number, Box::new(answer)));
-                }));
-            }
-            None => {}
+        let told = move |answer| told.emit(answer);
+        let mut remote =
+            if self.on_page { Err(JsValue::NULL) } else { reporter::begin(true, told.clone()) };
+        if number == 0 {
+            remote = remote.or_else(|_| reporter::begin(false, told));
         }
+        let Ok(remote) = remote else { return };
+        remote.say(&self.open.as_str().into(), &js_sys::Array::new());
+        self.workers.push(Worker { remote, opened: false, making: Vec::new() });
     }
 
-    fn request(&mut self, number: usize, request: &reporter::Request, dispatch: &Dispatch) {
-        match serde_json::to_string(request) {
-            Ok(text) => self.ask(number, text, dispatch),
-            Err(error) => self.fail(&error.to_string()),
+    fn request(&mut self, number: usize, request: &reporter::Request) {
+        match (serde_json::to_string(request), self.workers.get(number)) {
+            (Ok(text), Some(worker)) => worker.remote.say(&text.into(), &js_sys::Array::new()),
+            (Ok(_), None) => {}
+            (Err(error), _) => self.fail(&error.to_string()),
         }
     }
 
@@ -255,7 +237,7 @@ impl Reporting {
                 if let Some(worker) = self.workers.get_mut(number) {
                     worker.opened = true;
                 }
-                if number == 0 {
+                if number == 0 && self.crash.is_none() {
                     self.planned = runs.len();
                     self.outline = Some(outline.clone());
                     self.queue = runs.into();
@@ -288,7 +270,7 @@ impl Reporting {
                     }
                 }
                 if let Some(runs) = kept {
-                    self.request(number, &reporter::Request::Make(runs), dispatch);
+                    self.request(number, &reporter::Request::Make(runs));
                 }
                 self.results.extend(made);
                 if let Some((_, done, _)) = &mut self.shown.progress {
@@ -303,13 +285,14 @@ impl Reporting {
                 if self.queue.is_empty() {
                     self.asked = true;
                     self.shown.progress = Some((Stage::Joining, done, self.planned));
-                    self.request(0, &reporter::Request::Join(self.results.clone()), dispatch);
+                    self.request(0, &reporter::Request::Join(self.results.clone()));
                 } else {
                     self.shown.progress = Some((Stage::Helping, done, self.planned));
                 }
             }
             Ok(Answer::Joined(report)) => {
                 self.show(*report);
+                self.shown.error = self.crash.take().map(Into::into);
                 // The first worker stays, to open runs.
                 self.workers.truncate(1);
                 return true;
@@ -321,12 +304,12 @@ impl Reporting {
             }
             Err(error) => return self.broke_down(number, &error, dispatch),
         }
-        self.go_on(dispatch);
+        self.go_on();
         false
     }
 
     /// Hands out runs to idle workers, then begins the next stage.
-    fn go_on(&mut self, dispatch: &Dispatch) {
+    fn go_on(&mut self) {
         for number in 0..self.workers.len() {
             let Some(worker) = self.workers.get_mut(number) else { continue };
             if !worker.opened || !worker.making.is_empty() {
@@ -347,7 +330,7 @@ impl Reporting {
                 worker.making.extend(self.queue.pop_front());
             }
             let request = reporter::Request::Make(worker.making.clone());
-            self.request(number, &request, dispatch);
+            self.request(number, &request);
         }
         let idle = self.workers.iter().all(|worker| worker.making.is_empty());
         if !idle || !self.queue.is_empty() || self.asked {
@@ -358,11 +341,11 @@ impl Reporting {
             // Remedies that help are tried in other failures once they are known.
             Some((Stage::Failing | Stage::Helping, done, planned)) if !self.shown.stopping => {
                 self.shown.progress = Some((Stage::Helping, done, planned));
-                self.request(0, &reporter::Request::Remedies(self.results.clone()), dispatch);
+                self.request(0, &reporter::Request::Remedies(self.results.clone()));
             }
             Some((Stage::Failing | Stage::Helping, done, planned)) => {
                 self.shown.progress = Some((Stage::Joining, done, planned));
-                self.request(0, &reporter::Request::Join(self.results.clone()), dispatch);
+                self.request(0, &reporter::Request::Join(self.results.clone()));
             }
             Some((Stage::Settling | Stage::Joining, ..)) | None => self.asked = false,
         }
@@ -371,27 +354,32 @@ impl Reporting {
     /// Gives the runs of a crashed worker to the others; `true` if the report ends with it.
     fn broke_down(&mut self, number: usize, error: &str, dispatch: &Dispatch) -> bool {
         let Some(worker) = self.workers.get_mut(number) else { return false };
-        if number == 0 && !worker.opened && matches!(worker.hands, Hands::Remote(_)) {
+        if number == 0 && !worker.opened && !self.on_page {
             // Such a page cannot have workers: it does the work itself.
-            worker.hands = Hands::Page(Rc::default(), None);
-            let open = self.open.clone();
-            self.ask(0, open, dispatch);
+            self.on_page = true;
+            self.workers.clear();
+            self.hire(dispatch);
             return false;
         }
         if number == 0 {
-            let outline = self.outline.take().filter(|_| !self.results.is_empty());
-            let made = outline.and_then(|outline| join(&outline, &self.results).ok());
-            self.fail(&format!("a worker broke down: {error}"));
-            // The runs made until then are not lost.
-            if let Some(report) = made {
-                self.show(report);
+            let crash = format!("a worker broke down: {error}");
+            if self.results.is_empty() || self.crash.is_some() {
+                self.fail(&crash);
+                return true;
             }
-            return true;
+            // The runs made until then are not lost.
+            self.crash = Some(crash);
+            self.workers.clear();
+            self.queue.clear();
+            self.shown.stopping = true;
+            self.asked = false;
+            self.hire(dispatch);
+            return false;
         }
         worker.opened = false;
         let making = std::mem::take(&mut worker.making);
         self.queue.extend(making);
-        self.go_on(dispatch);
+        self.go_on();
         false
     }
 
@@ -414,6 +402,7 @@ impl Reporting {
     fn end(&mut self) {
         self.turn = self.turn.wrapping_add(1);
         self.workers.clear();
+        self.crash = None;
         self.queue.clear();
         self.results.clear();
         self.opening = None;

@@ -9,7 +9,7 @@ use crate::browser;
 use crate::components::parts::busy::Activity;
 use crate::connection::Told;
 use crate::messages::{Dialog, Msg, Notice};
-use crate::protocol::{Changes, Effect, Origin, Reply, Request, Resumed, Update};
+use crate::protocol::{Changes, Effect, Origin, Progress, Reply, Request, Resumed, Update};
 use crate::view_models::board::density::Detail;
 use crate::view_models::console::MOST_ENTRIES;
 use crate::view_models::names::Shared;
@@ -43,7 +43,11 @@ impl App {
     pub(super) fn say_that_it_works(&mut self, request: u32) {
         self.slow = None;
         if self.waiting.contains_key(&request) {
-            self.activity.get_or_insert(Activity::Working);
+            let what = "Loading the engine".to_owned();
+            self.activity.get_or_insert(match self.connection.works() {
+                true => Activity::Working,
+                false => Activity::Told(Rc::new(Progress { what, part: None })),
+            });
         } else if let Some(first) = self.waiting.keys().next().copied() {
             self.await_answer(first);
         }
@@ -68,6 +72,14 @@ impl App {
     pub(super) fn told(&mut self, told: Told) -> bool {
         match told {
             Told::Update(update) => self.update_shown(*update),
+            Told::Broken(_) if !self.connection.works() && self.connection.is_in_worker() => {
+                // Such a page cannot have workers. It still shows how the sample begins.
+                self.waiting.clear();
+                self.connection.restart(false);
+                self.request(Request::Stage(Origin::Sample));
+                self.request(Request::Take);
+                true
+            }
             Told::Broken(why) => {
                 self.begin_again(&format!(
                     "The engine crashed ({why}) and was restarted. Your work is restored; only the \

@@ -146,7 +146,7 @@ impl Host {
         if held.counted_for != counted_for {
             let (area, only_record) = area(session, &held.subjects, held.time);
             let objects = held.subjects.len();
-            held.shown = Rc::new(ChosenArea { objects, area: Rc::new(area), only_record, place });
+            held.shown = Rc::new(ChosenArea::new(objects, area, only_record, place));
             held.counted_for = counted_for;
         } else if held.shown.place != place {
             Rc::make_mut(&mut held.shown).place = place;
@@ -399,7 +399,7 @@ impl Host {
             let subjects = self.lanes.rows.subjects(rows);
             let (area, only_record) = area(&self.session, &subjects, time);
             let (objects, place) = (subjects.len(), <(f64, f64)>::default());
-            let shown = Rc::new(ChosenArea { objects, area: Rc::new(area), only_record, place });
+            let shown = Rc::new(ChosenArea::new(objects, area, only_record, place));
             HeldArea { subjects, time, counted_for: counted_for(&self.session, time.1), shown }
         });
     }

@@ -7,12 +7,13 @@ use taintlab_core::report::ReportOptions;
 use taintlab_core::scenario::{Scenario, ScenarioError};
 use taintlab_core::simulator::Simulator;
 use taintlab_core::time::Span;
+use taintlab_manifest::from_json;
 
 use super::Host;
 use super::jobs::Arrived;
 use crate::protocol::{EmbedMade, Notice, OpenedRun, Reply};
 use crate::session::{Session, Way};
-use crate::{embed, files, link, reporter};
+use crate::{embed, files, link};
 
 impl Host {
     pub(super) fn load(&mut self, scenario: Scenario) {
@@ -86,18 +87,22 @@ impl Host {
         let after = Span::from(self.session.now().saturating_add(Duration::from_nanos(edits)));
         let counts = after > Span::default() || scenario.steps.iter().any(|step| step.at <= after);
         let options = ReportOptions { after: counts.then_some(after), ..options };
-        let request = reporter::Request::Open(Box::new(scenario), Box::new(options));
-        let text = serde_json::to_string(&request).map_err(|error| error.to_string());
+        let text = serde_json::to_string(&(scenario, options)).map_err(|error| error.to_string());
         Reply::Text(text.map(|text| (String::new(), text.into())))
     }
 
     /// Begins to play a run as a branch of its own, on the way to a moment of it.
     pub(super) fn begin_run(&mut self, run: OpenedRun) -> Option<(Way, Arrived)> {
-        let OpenedRun { name, scenario, at, select } = run;
-        match self.session.begin_branch(&name, scenario, at) {
+        let OpenedRun { name, scenario, bookmarks, at, select } = run;
+        let scenario = from_json(&scenario).map(|it| Scenario { bookmarks, ..it });
+        let way = scenario.and_then(|scenario| {
+            let way = self.session.begin_branch(&name, scenario, at);
+            way.map_err(|error| error.to_string())
+        });
+        match way {
             Ok(way) => Some((way, Arrived::Run(name, select))),
             Err(error) => {
-                self.notice(Notice::error(error.to_string()));
+                self.notice(Notice::error(error));
                 None
             }
         }

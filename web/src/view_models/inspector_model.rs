@@ -24,6 +24,7 @@ use super::board::{BoardModel, NodeView, PodView, Totals};
 use super::late_eviction::LateEviction;
 use super::selection::{PodGroup, Selection};
 use super::workloads::{Track, track};
+use crate::files;
 use crate::samples::SAMPLE;
 use crate::session::{Gone, RowKind, Session};
 
@@ -112,6 +113,8 @@ pub(crate) struct InspectedNode {
     pub(crate) view: Rc<NodeView>,
     /// The object; absent if pods are bound to a node that does not exist.
     pub(crate) object: Option<Arc<Node>>,
+    /// The object as YAML.
+    pub(crate) yaml: Rc<str>,
     /// The state of its kubelet; absent unless there are kubelets.
     pub(crate) kubelet: Option<Rc<NodeHealth>>,
     /// The usage of its resources; absent unless they were described.
@@ -178,6 +181,8 @@ pub(crate) struct InspectedPod {
     pub(crate) view: Rc<PodView>,
     /// The object.
     pub(crate) object: Arc<Pod>,
+    /// The object as YAML.
+    pub(crate) yaml: Rc<str>,
     /// The reason why it stays or goes.
     pub(crate) explanation: Rc<PodExplanation>,
     /// The last decision of the controller, and its time.
@@ -221,7 +226,9 @@ impl InspectorModel {
                 let kubelet = session.simulator().node_view(name.as_str()).map(Rc::new);
                 let resources = resources(session, name.as_str()).map(Rc::new);
                 let has = session.simulator().node_resources(name.as_str()).map(Rc::new);
-                Self::Node(InspectedNode { view: view.clone(), object, kubelet, resources, has })
+                let yaml = object.as_deref().map(files::yaml).unwrap_or_default().into();
+                let view = view.clone();
+                Self::Node(InspectedNode { view, object, yaml, kubelet, resources, has })
             }),
             Selection::Zone(key) => model.zone(key).map(|view| {
                 let mut zones = session.simulator().zones().into_iter();
@@ -259,6 +266,7 @@ fn pod(session: &Session, model: &BoardModel, key: &PodKey) -> Option<InspectorM
     Some(InspectorModel::Pod(Box::new(InspectedPod {
         view,
         storage: StorageView::of_pod(simulator, &object).map(Rc::new),
+        yaml: files::yaml(&*object).into(),
         object,
         explanation: Rc::new(simulator.explain(key)?),
         decided: last_decision(session, key),

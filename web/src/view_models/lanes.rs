@@ -7,13 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use taintlab_core::api::NodeName;
-use taintlab_core::lanes::area::Area;
+use taintlab_core::lanes::area::{Area, AreaState};
 use taintlab_core::lanes::{Cause, LaneRecorder, LaneState, LaneSubject, Segment};
 use taintlab_core::order::Ordered;
 use taintlab_core::protocol::zone::ZoneKey;
 use taintlab_core::time::{SECOND, Timestamp};
 
 use super::selection::Selection;
+use crate::files;
 use crate::session::Session;
 use crate::text::at;
 
@@ -693,12 +694,30 @@ impl Chosen {
 pub(crate) struct ChosenArea {
     /// The number of objects.
     pub(crate) objects: usize,
-    /// The contents.
-    pub(crate) area: Rc<Area>,
+    /// Its beginning.
+    pub(crate) from: Timestamp,
+    /// Its end.
+    pub(crate) to: Timestamp,
+    /// The states in it.
+    pub(crate) states: Vec<AreaState>,
+    /// The expectations that a scenario file can hold about it, as YAML.
+    pub(crate) expect: String,
+    /// The number of those expectations.
+    pub(crate) expected: usize,
     /// Whether it counts only the past, since the forecast does not go as far.
     pub(crate) only_record: bool,
     /// The places of its beginning and end, in per cent of the width.
     pub(crate) place: (f64, f64),
+}
+
+impl ChosenArea {
+    /// An area of so many objects with its contents.
+    pub(crate) fn new(objects: usize, area: Area, only_record: bool, place: (f64, f64)) -> Self {
+        let Area { from, to, states, expect } = area;
+        let expected = expect.len();
+        let expect = files::expect_text(&expect);
+        Self { objects, from, to, states, expect, expected, only_record, place }
+    }
 }
 
 /// The past states of some objects, and the future ones as far as they are known; and whether only

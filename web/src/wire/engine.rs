@@ -20,7 +20,7 @@ use taintlab_core::kubelet::{
     Candidate, Change, ConditionView, Critical, Distance, Layout, NodePower, Pressure, RankKey,
     RankReason, RankedPod, Ranking, Signal, ThresholdState,
 };
-use taintlab_core::lanes::area::{Area, AreaState};
+use taintlab_core::lanes::area::AreaState;
 use taintlab_core::lanes::comparison::{Comparison, Divergence, Downtime};
 use taintlab_core::lanes::{Cause, LaneState, LaneSubject};
 use taintlab_core::pod_state::{PodCounts, PodHealth, PodState, PodTimer, PodVerdict};
@@ -35,7 +35,7 @@ use taintlab_core::protocol::UnreachableCause;
 use taintlab_core::protocol::zone::{ZoneKey, ZoneState};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::report::ClusterIdentity;
-use taintlab_core::scenario::{Bookmark, Expectation, Scenario, ScenarioMetadata};
+use taintlab_core::scenario::{Bookmark, ScenarioMetadata};
 use taintlab_core::simulator::{
     AttachmentView, Availability, ClaimView, EvictionView, Gap, HealthPassTime, JobView,
     NodeView as NodeStatus, OutcomeKind, PendingPod, PodExplanation, PodSeries, ReadyStep,
@@ -59,7 +59,6 @@ as_json!(
     Command,
     ConditionStatus,
     DeschedulerSettings,
-    Expectation,
     HealthPassTime,
     KubeletSettings,
     KubernetesRelease,
@@ -70,7 +69,6 @@ as_json!(
     Pod,
     QosClass,
     Quantity,
-    Scenario,
     ScenarioMetadata,
     Taint,
     Time,
@@ -126,7 +124,6 @@ structs! {
     Warning { severity, code, subjects, field, message, explanation, fix }
     Fix { what, language, text }
     Cause { at, event, text }
-    Area { from, to, states, expect }
     AreaState { kind, state, objects, time }
     Comparison { names, until, divergence, subjects, evictions, downtimes, stuck, pending }
     Divergence { at, subject, text }

@@ -11,7 +11,7 @@ use crate::protocol::{
     WarningView, WorkView,
 };
 use crate::saved::SavedWork;
-use crate::session::{Gone, MarkKind, StartChange, StartSettings};
+use crate::session::{Gone, MarkKind, Outline, StartChange, StartSettings};
 use crate::view_models::board::density::{Density, Detail};
 use crate::view_models::board::patch::{BoardPatch, ZonePatch};
 use crate::view_models::board::{NodeView, PodView, Totals, ZoneView};
@@ -53,7 +53,7 @@ impl Wire for StartText {
 }
 
 structs! {
-    OpenedRun { name, scenario, at, select }
+    OpenedRun { name, scenario, bookmarks, at, select }
     Resumed { console, forgotten, breakpoints, hidden, lanes }
     Staged { contents, differs, dropped, title, now, selection, work }
     EmbedMade { forms, picture }
@@ -99,9 +99,9 @@ structs! {
     Listing { planned, show, filter, most }
     ReadView { found, kind, diagnostics, dropped, counts, missing, size }
     Expected { text, failure, open }
-    InspectedNode { view, object, kubelet, resources, has }
+    InspectedNode { view, object, yaml, kubelet, resources, has }
     InspectedPod {
-        view, object, explanation, decided, budget, earlier, wall_clock, options, causes,
+        view, object, yaml, explanation, decided, budget, earlier, wall_clock, options, causes,
         scheduling, storage,
     }
     InspectedPods { group, pods, gone, total }
@@ -109,7 +109,8 @@ structs! {
     InspectedZone { key, rates, now }
     Overview { is_first_minute, late_eviction, tried, totals, outcomes }
     Chosen { subject, text, forecast, causes }
-    ChosenArea { objects, area, only_record, place }
+    ChosenArea { objects, from, to, states, expect, expected, only_record, place }
+    Outline { metadata, release, gates, control_plane, scripted, bookmarks }
     Frame { rows, time }
     LaneBar { left, width, from, state, tainted, forecast, text }
     LaneRow { place, subject, name, under, folded, pinned, in_area, bars, words }
@@ -137,7 +138,8 @@ enums! {
         Warnings(about), Nodes, ToggleKind(kind), Load(scenario), Catalogue, Preview(name),
         OpenExample(name), LateEviction,
         Read(text, name, keep_all), ReadAgain(keep_all), Replace(own_release), Plan, Add,
-        List(listing), Excerpt(line), Export(what), Picture(of, as_), ExportShared(hide),
+        List(listing), Excerpt(line), ReadYaml(selection, text), StoredScenario(edits, start),
+        Export(what), Picture(of, as_), ExportShared(hide),
         ChangeStart(change),
         SetBaseline, Kubectl(line), Complete(line, cursor), Offers(line), PodsNamed(name),
         Until(until),
@@ -147,7 +149,7 @@ enums! {
     Origin { Sample, Saved(edits, start), Link(fragment, inflated) }
     Reply {
         Done, Staged(staged), Edited(done), Played(played), Nodes(nodes), Read(read),
-        Listed(listed), Lines(lines), Text(text), Completions(found), Offers(lines), Catalogue(all),
+        Listed(listed), Lines(lines), Text(text), Commands(read), Completions(found), Offers(lines), Catalogue(all),
         Link(draft), Embed(made),
     }
     Effect {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use taintlab_core::scenario::{Bookmark, Scenario};
+use taintlab_core::scenario::Bookmark;
 use taintlab_core::time::Timestamp;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
@@ -11,6 +11,7 @@ use crate::components::parts::icon;
 use crate::components::parts::modal::Modal;
 use crate::components::parts::name_field::NameField;
 use crate::messages::{Dispatch, Msg};
+use crate::session::Outline;
 use crate::test_id::TestId;
 use crate::text::at;
 
@@ -18,7 +19,7 @@ use crate::text::at;
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct BookmarksProps {
     /// The scenario that has the bookmarks.
-    pub(crate) start: Rc<Scenario>,
+    pub(crate) start: Rc<Outline>,
     /// The time that the clock shows.
     pub(crate) now: Timestamp,
     /// The selection as text.

@@ -29,7 +29,7 @@ pub(crate) struct ScenariosProps {
 pub(crate) fn Scenarios(props: &ScenariosProps) -> Html {
     let typed = use_state(String::new);
     let tag = use_state(|| None::<String>);
-    let like = use_state(|| None::<&'static str>);
+    let like = use_state(|| None::<String>);
     let (catalogue, dispatch) = (&props.catalogue, &props.dispatch);
     let oninput = {
         let typed = typed.clone();
@@ -42,20 +42,19 @@ pub(crate) fn Scenarios(props: &ScenariosProps) -> Html {
         |metadata: &ScenarioMetadata| tag.as_ref().is_none_or(|tag| metadata.tags.contains(tag));
     let onlike = {
         let (like, tag, typed) = (like.clone(), tag.clone(), typed.clone());
-        Callback::from(move |name: &'static str| {
+        Callback::from(move |name: String| {
             like.set(Some(name));
             tag.set(None);
             typed.set(String::new());
         })
     };
     let all = || catalogue.iter().flat_map(|(_, scenarios)| scenarios);
-    let likened = like.and_then(|like| all().find(|(name, _)| *name == like));
+    let likened = like.as_ref().and_then(|like| all().find(|about| about.name == *like));
     // The best come first: scenarios like another one, or those that match the search.
-    let best = if let Some((name, about)) = likened {
-        let of = |other: &str, metadata| other != *name && shared(about, metadata) > 0;
-        let mut similar: Vec<_> =
-            all().filter(|(other, metadata)| of(other, metadata) && shown(metadata)).collect();
-        similar.order_by_key(|(_, metadata)| std::cmp::Reverse(shared(about, metadata)));
+    let best = if let Some(about) = likened {
+        let of = |other: &ScenarioMetadata| other.name != about.name && shared(about, other) > 0;
+        let mut similar: Vec<_> = all().filter(|other| of(other) && shown(other)).collect();
+        similar.order_by_key(|other| std::cmp::Reverse(shared(about, other)));
         Some(("More like this", similar))
     } else {
         None
@@ -63,15 +62,15 @@ pub(crate) fn Scenarios(props: &ScenariosProps) -> Html {
     let best = if typed.trim().is_empty() {
         best
     } else {
-        let of = best.map_or_else(|| all().filter(|(_, it)| shown(it)).collect(), |(_, of)| of);
-        let entries: Vec<_> = of.iter().map(|(_, about)| search::of_scenario(about)).collect();
+        let of = best.map_or_else(|| all().filter(|it| shown(it)).collect(), |(_, of)| of);
+        let entries: Vec<_> = of.iter().map(|about| search::of_scenario(about)).collect();
         let places = search::ranked(&typed, &entries).into_iter();
         Some(("Best match first", places.filter_map(|place| of.get(place).copied()).collect()))
     };
     let by_subject = catalogue
         .iter()
         .map(|(subject, scenarios)| {
-            (*subject, scenarios.iter().filter(|(_, about)| shown(about)).collect::<Vec<_>>())
+            (subject.as_str(), scenarios.iter().filter(|it| shown(it)).collect::<Vec<_>>())
         })
         .filter(|(_, scenarios)| !scenarios.is_empty());
     let found: Vec<_> = best.map_or_else(|| by_subject.collect(), |best| vec![best]);
@@ -85,7 +84,7 @@ pub(crate) fn Scenarios(props: &ScenariosProps) -> Html {
                     aria-label="Search scenarios" value={(*typed).clone()} {oninput}
                     autofocus=true data-testid={TestId::ScenarioSearch} />
                 { tags(catalogue, &tag) }
-                if let Some((_, about)) = likened {
+                if let Some(about) = likened {
                     <p class="row" data-testid={TestId::Similar}>
                         <span class="grow">
                             { format!("More like “{}”: {}", about.title, about.tags.join(", ")) }
@@ -110,8 +109,8 @@ pub(crate) fn Scenarios(props: &ScenariosProps) -> Html {
                 { for found.iter().map(|(subject, scenarios)| html! {
                     <>
                         <h3>{ *subject }</h3>
-                        { for scenarios.iter().map(|(name, about)| html! {
-                            <Entry key={*name} {name} about={about.clone()}
+                        { for scenarios.iter().map(|about| html! {
+                            <Entry key={about.name.as_str()} about={(*about).clone()}
                                 onlike={onlike.clone()} dispatch={dispatch.clone()} />
                         }) }
                     </>
@@ -122,7 +121,7 @@ pub(crate) fn Scenarios(props: &ScenariosProps) -> Html {
                     <p>{ "No scenario has any of these words." }</p>
                 }
                 if !is_narrowed {
-                    <button onclick={dispatch.reform(|_| Msg::Load(Box::default()))}
+                    <button onclick={dispatch.reform(|_| Msg::Clear)}
                         data-scenario="">
                         <b>{ "An empty cluster" }</b>
                         <span class="muted">{ "No nodes and no pods." }</span>
@@ -163,7 +162,7 @@ fn by_arrows(event: KeyboardEvent) {
 /// The tags with their number of scenarios; the pressed tag narrows the list.
 fn tags(catalogue: &files::Catalogue, pressed: &UseStateHandle<Option<String>>) -> Html {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for (_, metadata) in catalogue.iter().flat_map(|(_, scenarios)| scenarios) {
+    for metadata in catalogue.iter().flat_map(|(_, scenarios)| scenarios) {
         let tags: BTreeSet<&str> = metadata.tags.iter().map(String::as_str).ordered_set();
         for tag in tags {
             *counts.entry(tag).or_default() += 1;
@@ -189,10 +188,9 @@ fn tags(catalogue: &files::Catalogue, pressed: &UseStateHandle<Option<String>>) 
 /// Properties of [`Entry`].
 #[derive(Clone, PartialEq, Properties)]
 struct EntryProps {
-    name: &'static str,
     about: ScenarioMetadata,
     /// Shows scenarios with the same tags.
-    onlike: Callback<&'static str>,
+    onlike: Callback<String>,
     dispatch: Dispatch,
 }
 
@@ -200,27 +198,33 @@ struct EntryProps {
 #[component]
 fn Entry(props: &EntryProps) -> Html {
     let open = use_state(|| false);
-    let name = props.name;
-    let onclick = props.dispatch.reform(move |_: MouseEvent| Msg::OpenExample(name));
+    let name = &props.about.name;
+    let onclick = {
+        let name = name.clone();
+        props.dispatch.reform(move |_: MouseEvent| Msg::OpenExample(name.clone()))
+    };
     let onlanes = {
         let open = open.clone();
         Callback::from(move |_: MouseEvent| open.set(!*open))
     };
-    let onlike = props.onlike.reform(move |_: MouseEvent| name);
+    let onlike = {
+        let name = name.clone();
+        props.onlike.reform(move |_: MouseEvent| name.clone())
+    };
     let title = &props.about.title;
     html! {
         <div class="entry">
-            <button {onclick} data-scenario={name} data-tags={props.about.tags.join(" ")}>
+            <button {onclick} data-scenario={name.clone()} data-tags={props.about.tags.join(" ")}>
                 <b>{ title }</b>
                 <span class="muted">{ in_words(&props.about.question) }</span>
             </button>
             <div class="stack">
                 <button class="btn small" aria-expanded={open.to_string()} onclick={onlanes}
                     aria-label={format!("All lanes of “{title}”")}>{ "All lanes" }</button>
-                <button class="btn small" onclick={onlike} data-like={name}
+                <button class="btn small" onclick={onlike} data-like={name.clone()}
                     aria-label={format!("More like this: “{title}”")}>{ "More like this" }</button>
             </div>
-            <Preview {name} full={*open} dispatch={props.dispatch.clone()} />
+            <Preview name={name.clone()} full={*open} dispatch={props.dispatch.clone()} />
         </div>
     }
 }
@@ -228,7 +232,7 @@ fn Entry(props: &EntryProps) -> Html {
 /// Properties of [`Preview`].
 #[derive(Clone, PartialEq, Properties)]
 struct PreviewProps {
-    name: &'static str,
+    name: String,
     /// Whether to show all lanes, not only the first ones.
     full: bool,
     dispatch: Dispatch,
@@ -241,8 +245,8 @@ fn Preview(props: &PreviewProps) -> Html {
     let picture = use_state(|| None::<Result<AttrValue, AttrValue>>);
     {
         let (place, picture) = (place.clone(), picture.clone());
-        use_effect_with((props.name, props.dispatch.clone()), move |(name, dispatch)| {
-            let (name, dispatch) = (*name, dispatch.clone());
+        use_effect_with((props.name.clone(), props.dispatch.clone()), move |(name, dispatch)| {
+            let (name, dispatch) = (name.clone(), dispatch.clone());
             let told = Callback::from(move |told: Result<Rc<str>, String>| {
                 picture.set(Some(told.map(Into::into).map_err(Into::into)));
             });
@@ -252,7 +256,7 @@ fn Preview(props: &PreviewProps) -> Html {
         });
     }
     html! {
-        <div class="preview" ref={place} data-lanes={props.name}
+        <div class="preview" ref={place} data-lanes={props.name.clone()}
             data-full={props.full.then_some("true")}>
             { match &*picture {
                 None => Html::default(),

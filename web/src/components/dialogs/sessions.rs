@@ -11,7 +11,7 @@ use crate::messages::{Dispatch, Msg, Notice};
 use crate::store::{Entry, Failure, Kept, MOST_SESSIONS};
 use crate::test_id::TestId;
 use crate::text::{ago, size};
-use crate::{browser, saved, store};
+use crate::{browser, store};
 
 /// Properties of [`Sessions`].
 #[derive(Clone, PartialEq, Properties)]
@@ -263,8 +263,6 @@ async fn download(kept: &Kept) -> Msg {
     let words: Vec<_> =
         name.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
     let name = if words.is_empty() { "session".to_owned() } else { words.join("-") };
-    match saved::from_text(&kept.edits, &store::text_of(&kept.start).await) {
-        Ok(restored) => Msg::Download(format!("{name}.yaml"), restored.scenario_text().into()),
-        Err(_) => Msg::Download(format!("{name}.json"), kept.edits.as_str().into()),
-    }
+    let start = store::text_of(&kept.start).await;
+    Msg::DownloadStored(name, kept.edits.as_str().into(), start)
 }

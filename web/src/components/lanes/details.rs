@@ -7,7 +7,6 @@ use yew::prelude::*;
 use super::{LanesProps, legend};
 use crate::components::parts::causes::causes;
 use crate::components::parts::copy::copy;
-use crate::files;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 use crate::text::{at, span};
@@ -50,10 +49,8 @@ fn chain(chosen: &Rc<Chosen>, dispatch: &Dispatch) -> Html {
 
 /// The counts and durations of states in the measured area.
 fn measured(chosen: &Rc<ChosenArea>, dispatch: &Dispatch) -> Html {
-    let area = &chosen.area;
-    let (from, to) = (area.from, area.to);
+    let (from, to) = (chosen.from, chosen.to);
     let length = to.since_zero().saturating_sub(from.since_zero());
-    let expect = files::expect_text(&area.expect);
     let zoom = dispatch.reform(move |_: MouseEvent| Msg::Lanes(LanesMsg::Range(from, to)));
     let clear = dispatch.reform(|_: MouseEvent| Msg::Lanes(LanesMsg::Area(None)));
     html! {
@@ -63,10 +60,10 @@ fn measured(chosen: &Rc<ChosenArea>, dispatch: &Dispatch) -> Html {
                 <span class="muted">{ crate::text::count(chosen.objects, "object") }</span>
                 <span class="grow"></span>
                 <button class="btn small" onclick={zoom}>{ "Zoom to it" }</button>
-                if !area.expect.is_empty() {
+                if chosen.expected > 0 {
                     <span class="row">
-                        { format!("Copy {} as expect:", area.expect.len()) }
-                        { copy(&expect, dispatch) }
+                        { format!("Copy {} as expect:", chosen.expected) }
+                        { copy(&chosen.expect, dispatch) }
                     </span>
                 }
                 <button class="btn small" onclick={clear}>{ "Clear" }</button>
@@ -77,7 +74,7 @@ fn measured(chosen: &Rc<ChosenArea>, dispatch: &Dispatch) -> Html {
                 </p>
             }
             <ul>
-                { for area.states.iter().map(|state| html! { <li>{ state.to_string() }</li> }) }
+                { for chosen.states.iter().map(|state| html! { <li>{ state.to_string() }</li> }) }
             </ul>
         </div>
     }

@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use taintlab_core::scenario::Scenario;
 use yew::prelude::*;
 
 use super::node::NodePanel;
@@ -14,6 +13,7 @@ use super::workload::WorkloadPanel;
 use super::zone::ZonePanel;
 use crate::components::parts::icon;
 use crate::messages::{Dialog, Dispatch, Msg};
+use crate::session::Outline;
 use crate::test_id::TestId;
 use crate::view_models::board::Board;
 use crate::view_models::inspector_model::InspectorModel;
@@ -25,8 +25,8 @@ use crate::view_models::warning_marks::counted;
 pub(crate) struct InspectorProps {
     /// The details of the selection.
     pub(crate) model: Rc<InspectorModel>,
-    /// The start of the timeline, without its objects.
-    pub(crate) start: Rc<Scenario>,
+    /// The start of the timeline.
+    pub(crate) start: Rc<Outline>,
     /// The zones, nodes and pods of the board.
     pub(crate) board: Rc<Board>,
     /// The selection and the number of warnings about it by severity, if there are any.

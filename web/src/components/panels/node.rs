@@ -4,7 +4,6 @@ mod load_form;
 mod resources;
 mod taint_form;
 
-use taintlab_core::api::Node;
 use taintlab_core::command::Command;
 use yew::prelude::*;
 
@@ -17,7 +16,6 @@ use crate::components::parts::label_form::LabelForm;
 use crate::components::parts::pod_mark::pod_row;
 use crate::components::parts::tabs::{Tab, tabs};
 use crate::components::parts::yaml_tab::YamlTab;
-use crate::files;
 use crate::messages::{Dialog, Dispatch, Msg, maybe, refused};
 use crate::view_models::inspector_model::InspectedNode;
 use crate::view_models::selection::Selection;
@@ -117,7 +115,7 @@ pub(crate) fn NodePanel(props: &NodePanelProps) -> Html {
             }
         }
         NodeTab::Yaml => html! {
-            <YamlTab text={files::node_text(node)} read={reader(node)}
+            <YamlTab text={props.node.yaml.clone()} of={Selection::Node(view.name.clone())}
                 dispatch={dispatch.clone()} />
         },
         NodeTab::Taints => html! {
@@ -175,19 +173,4 @@ fn pods(props: &NodePanelProps) -> Html {
             { for view.pods.iter().map(|pod| pod_row(pod, false, None)) }
         </div>
     }
-}
-
-/// Parses the edited YAML of this node into a command.
-fn reader(
-    node: &std::sync::Arc<Node>,
-) -> Callback<String, Result<Vec<Command>, Vec<taintlab_manifest::Diagnostic>>> {
-    let name = node.metadata.name.clone();
-    Callback::from(move |text: String| {
-        let node = files::one_object(&text, "node", |mut read| {
-            let node = read.nodes.pop()?;
-            let alone = read.nodes.is_empty() && read.pods.is_empty() && read.others.is_empty();
-            (alone && node.metadata.name == name).then_some(node)
-        })?;
-        Ok(vec![Command::UpdateNode(node)])
-    })
 }

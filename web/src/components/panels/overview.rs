@@ -1,7 +1,7 @@
 //! The panel without a selection: the cluster as a whole, and the scenario it comes from.
 
 use taintlab_core::release::{FeatureGate, GateStage};
-use taintlab_core::scenario::{Scenario, ScenarioMetadata};
+use taintlab_core::scenario::ScenarioMetadata;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::components::parts::icon;
 use crate::components::parts::prose::in_words;
 use crate::components::questions::questions;
 use crate::messages::{Dispatch, Msg};
-use crate::session::StartChange;
+use crate::session::{Outline, StartChange};
 use crate::test_id::TestId;
 use crate::text::count;
 use crate::view_models::board::Board;
@@ -39,7 +39,7 @@ pub(crate) fn about(metadata: &ScenarioMetadata, open: bool, rest: Html) -> Html
 /// The overview of the cluster.
 pub(crate) fn overview_panel(
     overview: &Overview,
-    start: &Scenario,
+    start: &Outline,
     board: &Board,
     dispatch: &Dispatch,
 ) -> Html {
@@ -51,7 +51,7 @@ pub(crate) fn overview_panel(
     };
     html! {
         <>
-            { about(metadata, overview.tried && start.steps.is_empty(), html! { <>
+            { about(metadata, overview.tried && !start.scripted, html! { <>
                 if overview.is_first_minute {
                     { questions(board, overview.late_eviction, dispatch) }
                 }
@@ -63,7 +63,7 @@ pub(crate) fn overview_panel(
                 </div>
                 { expectations(&overview.outcomes) }
                 { gates(start, dispatch) }
-                { controllers(start.has_control_plane(), dispatch) }
+                { controllers(start.control_plane, dispatch) }
                 { control_plane(dispatch) }
                 <p class="hint">
                     { "Select a node, a pod or a zone to change it and to see why its pods stay or \
@@ -75,7 +75,7 @@ pub(crate) fn overview_panel(
 }
 
 /// A button that tells the story of a scenario with bookmarks.
-fn own_story(start: &Scenario, dispatch: &Dispatch) -> Html {
+fn own_story(start: &Outline, dispatch: &Dispatch) -> Html {
     let number = start.bookmarks.len();
     if number == 0 {
         return Html::default();
@@ -133,8 +133,8 @@ fn expectations(outcomes: &[Expected]) -> Html {
 }
 
 /// The feature gates that can be switched in this release.
-fn gates(start: &Scenario, dispatch: &Dispatch) -> Html {
-    let release = start.kubernetes.release.unwrap_or_default();
+fn gates(start: &Outline, dispatch: &Dispatch) -> Html {
+    let release = start.release;
     let free = FeatureGate::ALL.into_iter().filter_map(|gate| match gate.stage(release) {
         GateStage::Off => Some((gate, false)),
         GateStage::On => Some((gate, true)),
@@ -151,7 +151,7 @@ fn gates(start: &Scenario, dispatch: &Dispatch) -> Html {
                 { "Switches of its components. Each turns a behaviour on or off for the whole run." }
             </p>
             { for free.into_iter().map(|(gate, default)| {
-                let set = start.kubernetes.feature_gates.get(gate.name()).copied();
+                let set = start.gates.get(gate.name()).copied();
                 let onchange = dispatch.reform(move |event: Event| {
                     let input: HtmlInputElement = event.target_unchecked_into();
                     let on = input.checked();

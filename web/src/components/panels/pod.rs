@@ -6,14 +6,10 @@ pub(crate) mod toleration_form;
 pub(crate) mod volumes;
 pub(crate) mod why;
 
-use std::sync::Arc;
-
-use taintlab_core::api::Pod;
 use taintlab_core::command::{ApiErrorKind, Command, PodWrite};
 use taintlab_core::controllers::taint_eviction::EvictionDecision;
 use taintlab_core::pod_state::{PodHealth, PodState, PodVerdict};
 use taintlab_core::time::Timestamp;
-use taintlab_manifest::Diagnostic;
 use yew::prelude::*;
 
 use self::refusals::refusals;
@@ -30,7 +26,6 @@ use crate::components::parts::prose::in_words;
 use crate::components::parts::tabs::{Tab, tabs};
 use crate::components::parts::time_budget::time_budget;
 use crate::components::parts::yaml_tab::YamlTab;
-use crate::files;
 use crate::messages::{Dispatch, Msg, refused};
 use crate::test_id::TestId;
 use crate::text::at;
@@ -119,8 +114,8 @@ pub(crate) fn PodPanel(props: &PodPanelProps) -> Html {
             }
         }
         PodTab::Yaml => html! {
-            <YamlTab text={files::pod_text(object)} read={reader(object)}
-                replace={Some(replacer(object))} dispatch={dispatch.clone()} />
+            <YamlTab text={pod.yaml.clone()} of={Selection::Pod(pod.view.key.clone())}
+                dispatch={dispatch.clone()} />
         },
         PodTab::Why => html! {
             <div class="stack">
@@ -293,26 +288,4 @@ fn failures(props: &PodPanelProps) -> Html {
             </div>
         </details>
     }
-}
-
-fn read_pod(text: &str, old: &Pod) -> Result<Pod, Vec<Diagnostic>> {
-    let key = old.key();
-    files::one_object(text, "pod", |mut read| {
-        let pod = read.pods.pop()?;
-        let alone = read.nodes.is_empty() && read.pods.is_empty() && read.others.is_empty();
-        (alone && pod.key() == key).then_some(pod)
-    })
-}
-
-fn reader(pod: &Arc<Pod>) -> Callback<String, Result<Vec<Command>, Vec<Diagnostic>>> {
-    let old = pod.clone();
-    Callback::from(move |text: String| Ok(vec![Command::UpdatePod(read_pod(&text, &old)?)]))
-}
-
-fn replacer(pod: &Arc<Pod>) -> Callback<String, Option<Vec<Command>>> {
-    let old = pod.clone();
-    Callback::from(move |text: String| {
-        let pod = read_pod(&text, &old).ok()?;
-        Some(files::replace_pod(pod).into())
-    })
 }

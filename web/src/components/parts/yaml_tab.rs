@@ -7,19 +7,21 @@ use yew::prelude::*;
 
 use super::diagnostics::diagnostics;
 use super::draft::use_form_draft;
-use crate::messages::Dispatch;
+use crate::files;
+use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
+use crate::view_models::selection::Selection;
+
+/// The commands that apply a text, or its errors.
+type Reading = Result<Vec<Command>, Vec<Diagnostic>>;
 
 /// Properties of [`YamlTab`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct YamlTabProps {
     /// The present object as YAML.
     pub(crate) text: AttrValue,
-    /// Parses a text into the commands that apply it, or into its errors.
-    pub(crate) read: Callback<String, Result<Vec<Command>, Vec<Diagnostic>>>,
-    /// Makes the commands that replace the object, for when the API server refuses a change.
-    #[prop_or_default]
-    pub(crate) replace: Option<Callback<String, Option<Vec<Command>>>>,
+    /// The object.
+    pub(crate) of: Selection,
     /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
@@ -29,14 +31,29 @@ pub(crate) struct YamlTabProps {
 pub(crate) fn YamlTab(props: &YamlTabProps) -> Html {
     let draft = use_form_draft::<String>();
     let numbers = use_node_ref();
+    // The text that was read last, and its errors.
+    let checked = use_state(|| (String::new(), Vec::new()));
     let text = draft.typed().cloned().unwrap_or_else(|| props.text.to_string());
     let dirty = *text != *props.text;
-    let read = if dirty { props.read.emit(text.clone()) } else { Ok(Vec::new()) };
-    let found = read.as_ref().err().cloned().unwrap_or_default();
-    let oninput = draft.oninput().reform(|event: InputEvent| {
-        let area: HtmlTextAreaElement = event.target_unchecked_into();
-        area.value()
-    });
+    let found = if dirty && checked.0 == text { checked.1.clone() } else { Vec::new() };
+    let read = {
+        let (of, dispatch) = (props.of.clone(), props.dispatch.clone());
+        move |text: String, told: Callback<Reading>| {
+            dispatch.emit(Msg::ReadYaml(of.clone(), text, told));
+        }
+    };
+    let oninput = {
+        let (draft, read) = (draft.oninput(), read.clone());
+        move |event: InputEvent| {
+            let text = event.target_unchecked_into::<HtmlTextAreaElement>().value();
+            draft.emit(text.clone());
+            let (checked, typed) = (checked.clone(), text.clone());
+            let told = move |read: Reading| {
+                checked.set((typed.clone(), read.err().unwrap_or_default()));
+            };
+            read(text, told.into());
+        }
+    };
     let onscroll = {
         let numbers = numbers.clone();
         move |event: Event| {
@@ -47,26 +64,31 @@ pub(crate) fn YamlTab(props: &YamlTabProps) -> Html {
         }
     };
     let send = {
-        let (dispatch, draft) = (props.dispatch.clone(), draft.clone());
-        move |commands: Vec<Command>| draft.send(&dispatch, commands)
-    };
-    let onsubmit = {
-        let (send, commands) = (send.clone(), read.clone().ok());
-        move |event: SubmitEvent| {
-            event.prevent_default();
-            if let Some(commands) = &commands {
-                send(commands.clone());
-            }
+        let (dispatch, draft, text) = (props.dispatch.clone(), draft.clone(), text.clone());
+        move |made: fn(Vec<Command>) -> Vec<Command>| {
+            let (dispatch, draft) = (dispatch.clone(), draft.clone());
+            let told = move |commands: Reading| {
+                if let Ok(commands) = commands {
+                    draft.send(&dispatch, made(commands));
+                }
+            };
+            read(text.clone(), told.into());
         }
     };
-    let replace = props.replace.as_ref().filter(|_| draft.is_refused()).and_then(|replace| {
-        let commands = replace.emit(text.clone())?;
+    let onsubmit = {
         let send = send.clone();
-        Some(html! {
-            <button type="button" class="btn" onclick={move |_| send(commands.clone())}>
+        move |event: SubmitEvent| {
+            event.prevent_default();
+            send(|commands| commands);
+        }
+    };
+    let can_replace = matches!(props.of, Selection::Pod(_)) && draft.is_refused();
+    let replace = can_replace.then(|| {
+        html! {
+            <button type="button" class="btn" onclick={move |_| send(replacing)}>
                 { "Replace the pod" }
             </button>
-        })
+        }
     });
     html! {
         <form class="stack" {onsubmit} data-testid={TestId::Yaml}>
@@ -77,9 +99,18 @@ pub(crate) fn YamlTab(props: &YamlTabProps) -> Html {
                     aria-invalid={(!found.is_empty()).then_some("true")} />
             </div>
             { diagnostics(&found, None) }
-            { draft.foot(dirty, read.is_ok(), replace.unwrap_or_default()) }
+            { draft.foot(dirty, found.is_empty(), replace.unwrap_or_default()) }
         </form>
     }
+}
+
+/// The commands that replace a pod, in place of those that update it.
+fn replacing(commands: Vec<Command>) -> Vec<Command> {
+    let replaced = commands.into_iter().flat_map(|command| match command {
+        Command::UpdatePod(pod) => files::replace_pod(pod).to_vec(),
+        other => vec![other],
+    });
+    replaced.collect()
 }
 
 fn line_numbers(text: &str, found: &[Diagnostic]) -> Html {

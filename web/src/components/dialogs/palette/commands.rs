@@ -272,8 +272,8 @@ fn objects(all: &mut Commands, asked: &Asked<'_>) {
 }
 
 fn scenarios(all: &mut Commands, asked: &Asked<'_>) {
-    for (name, about) in asked.catalogue.iter().flat_map(|(_, scenarios)| scenarios) {
-        let name = *name;
-        all.add(format!("Scenario: {}", about.title), move || Msg::OpenExample(name));
+    for about in asked.catalogue.iter().flat_map(|(_, scenarios)| scenarios) {
+        let name = about.name.clone();
+        all.add(format!("Scenario: {}", about.title), move || Msg::OpenExample(name.clone()));
     }
 }
