@@ -42,6 +42,7 @@ test_ids! {
     ApplySettings = "apply-settings",
     Autoscaler = "autoscaler",
     Descheduler = "descheduler",
+    DeviceEviction = "device-eviction",
     Availability = "availability",
     AvailabilityChart = "availability-chart",
     Busy = "busy",

@@ -493,6 +493,7 @@ impl Recorder {
                 | EventKind::PodDeleted { .. }
                 | EventKind::Request { .. }
                 | EventKind::Decided(_)
+                | EventKind::DeviceEvictionPlanned { .. }
                 | EventKind::NodeEvaluated { .. }
                 | EventKind::TaintEvictionControllerRestarted { .. }
                 | EventKind::ControllerManagerRestarted

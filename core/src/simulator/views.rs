@@ -14,6 +14,7 @@ use super::{
 use crate::api::BudgetStatus;
 use crate::api::{Lease, Node, NodeName, PodKey, WorkloadKey};
 use crate::command::NodeResources;
+use crate::controllers::device_taint_eviction::DeviceEviction;
 use crate::controllers::node_lifecycle::ZoneView;
 use crate::event::UnreachableCause;
 use crate::eviction_timeline::time_budget::TimeBudget;
@@ -26,6 +27,13 @@ impl Simulator {
     #[must_use]
     pub fn explain(&self, pod: &PodKey) -> Option<PodExplanation> {
         PodExplanation::of(self, pod)
+    }
+
+    /// The planned eviction of a pod because of a taint of a device, if there is one.
+    #[must_use]
+    pub fn device_eviction(&self, pod: &PodKey) -> Option<&DeviceEviction> {
+        let controller = self.control.as_ref()?.device_taint_eviction.as_ref()?;
+        controller.planned_eviction(pod, self.api.cluster.get_pod(pod)?)
     }
 
     /// What is to become of each pod, and how each is doing.
@@ -58,8 +66,8 @@ impl Simulator {
         self.api.tally.evictions
     }
 
-    /// The pods that a controller has deleted or whose time runs, by key, and when each was or will
-    /// be deleted.
+    /// The pods that a controller has deleted or that a timer of the taint-eviction controller will
+    /// delete, by key, and when each was or will be deleted.
     pub fn evictions(&self) -> impl Iterator<Item = (&PodKey, Timestamp)> {
         let evictions = self.nodes.records.sorted().into_iter();
         evictions.map(|(pod, eviction)| (pod, eviction.deleted_at.unwrap_or(eviction.fire_at)))

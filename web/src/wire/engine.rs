@@ -7,6 +7,7 @@ use taintlab_core::api::{
 use taintlab_core::command::{Command, NodeResources};
 use taintlab_core::controllers::autoscaler::AutoscalerSettings;
 use taintlab_core::controllers::descheduler::DeschedulerSettings;
+use taintlab_core::controllers::device_taint_eviction::DeviceEviction;
 use taintlab_core::controllers::node_lifecycle::{
     EvictionStatus, NodeHealth, NodeHealthView, QueuedNode, RateSource, Ready, Renewal,
     ZoneView as ZoneRates,
@@ -173,13 +174,14 @@ structs! {
     StorageClassView { storage_class, provisioner, volume_binding_mode, is_default }
     AttachmentView { volume, node, attached, mounted, pods, forced_detach_at }
     PodExplanation {
-        pod, node, node_exists, matching, timer, terminating, awaits_kubelet, tombstone,
+        pod, node, node_exists, matching, timer, device, terminating, awaits_kubelet, tombstone,
     }
     ScheduledEviction { pod, created_at, fire_at }
+    DeviceEviction { claim, device, taint, rule, toleration, tainted_at, tolerated_until, created_at }
     Explanation { tolerations, taints, verdict }
     TaintExplanation { taint, no_execute, answered_by, consequence, outcomes }
     TimeBudget {
-        pod, node, evicted_at, over, range, gone_at, awaits_kubelet, counted_from, terms,
+        pod, node, evicted_at, over, range, gone_at, awaits_kubelet, device, counted_from, terms,
     }
     Term { kind, start, end, duration, text, set_by }
     EvictionRange { earliest, latest, text }
