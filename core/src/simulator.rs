@@ -46,7 +46,7 @@ use self::node_controllers::NodeControllers;
 pub use self::node_view::NodeView;
 pub(crate) use self::outcome::why_unschedulable;
 pub use self::outcome::{OutcomeKind, OutcomePart, RunOutcome, StuckPods, UnschedulablePods};
-pub use self::pod_explanation::PodExplanation;
+pub use self::pod_explanation::{PodExplanation, device_eviction};
 pub use self::ready_history::{Availability, Gap, Readiness, ReadyStep};
 pub use self::states::PodStates;
 pub use self::volume_views::{

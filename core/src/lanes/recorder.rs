@@ -16,7 +16,7 @@ use crate::order::Ordered;
 use crate::pod_state::{PodHealth, PodState, PodVerdict};
 use crate::protocol::zone::ZoneKey;
 use crate::scenario::{Player, ScenarioError};
-use crate::simulator::Simulator;
+use crate::simulator::{Simulator, device_eviction};
 use crate::time::Timestamp;
 
 /// Records the segments of zones, nodes and pods.
@@ -546,7 +546,7 @@ impl Now {
                 .unwrap_or_default(),
             PodVerdict::Stuck => "until its kubelet is back".into(),
             PodVerdict::Counting => {
-                let planned = simulator.device_eviction(key);
+                let planned = device_eviction(simulator, key);
                 let until = it.timer.map(|timer| timer.until);
                 match planned.filter(|planned| Some(planned.tolerated_until) == until) {
                     Some(planned) => format!("{}: {planned}", it.verdict_text()),

@@ -4,9 +4,9 @@
 
 use alloc::boxed::Box;
 
-use super::Simulator;
 use super::control_plane::ControlAction;
 use super::node_controllers::Deleter;
+use super::{Simulator, device_eviction};
 use crate::api::{Node, PodKey, WorkloadKind};
 use crate::api_server::{VolumeWrite, Write};
 use crate::cluster::Change;
@@ -494,7 +494,7 @@ fn act_for_device_taints(simulator: &mut Simulator, action: DeviceTaintEvictionA
             (id, result)
         }
         Action::DeletePod { id, pod } => {
-            let planned = simulator.device_eviction(&pod).cloned();
+            let planned = device_eviction(simulator, &pod).cloned();
             let deleter = planned.map_or(Deleter::Other, Deleter::Devices);
             (id, simulator.delete_for_controller(&pod, deleter))
         }

@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::Simulator;
+use super::{Simulator, device_eviction};
 use crate::api::{NodeName, PodKey, Taint, TaintEffect};
 use crate::controllers::node_lifecycle::{Dequeued, NodeLifecycleConfig, NodeTaintHistory};
 use crate::eviction_timeline::taint_order::ZoneQueue;
@@ -266,7 +266,7 @@ pub(super) fn time_budget(simulator: &Simulator, pod: &PodKey) -> Option<TimeBud
     let known = simulator.nodes.records.get(pod);
     let over = |known: &Eviction| known.deleted_at.is_some() && known.gone_at.is_none();
     if !known.is_some_and(over)
-        && let Some(planned) = simulator.device_eviction(pod)
+        && let Some(planned) = device_eviction(simulator, pod)
         && let Some(object) = simulator.api.cluster.get_pod(pod)
         && known.is_none_or(|known| known.gone_at.is_some() || planned.fire_at() < known.fire_at)
     {

@@ -60,10 +60,17 @@ impl PodExplanation {
                 created_at: worker.created_at,
                 fire_at: worker.fire_at,
             }),
-            device: simulator.device_eviction(pod).cloned(),
+            device: device_eviction(simulator, pod).cloned(),
             terminating: object.is_terminating(),
             awaits_kubelet: simulator.awaits_kubelet(pod),
             tombstone: nodes.taint_eviction.tombstones().contains(pod),
         })
     }
+}
+
+/// The planned eviction of a pod because of a taint of a device, if there is one.
+#[must_use]
+pub fn device_eviction<'a>(simulator: &'a Simulator, pod: &PodKey) -> Option<&'a DeviceEviction> {
+    let controller = simulator.control.as_ref()?.device_taint_eviction.as_ref()?;
+    controller.planned_eviction(pod, simulator.api.cluster.get_pod(pod)?)
 }

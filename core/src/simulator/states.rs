@@ -2,7 +2,7 @@
 
 use alloc::collections::BTreeMap;
 
-use super::Simulator;
+use super::{Simulator, device_eviction};
 use crate::api::{Pod, PodKey};
 use crate::pod_state::{PodCounts, PodState, PodTimer, PodVerdict};
 use crate::time::Timestamp;
@@ -62,9 +62,7 @@ impl<'a> PodStates<'a> {
         let worker = self.simulator.nodes.taint_eviction.scheduled_eviction(key);
         let worker =
             worker.map(|worker| PodTimer { since: worker.created_at, until: worker.fire_at });
-        let device = self
-            .simulator
-            .device_eviction(key)
+        let device = device_eviction(self.simulator, key)
             .map(|planned| PodTimer { since: planned.created_at, until: planned.tolerated_until });
         // A pod that is to be deleted at once does not count down.
         let device = device.filter(|timer| timer.until > self.simulator.api.now);

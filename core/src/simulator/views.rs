@@ -14,7 +14,6 @@ use super::{
 use crate::api::BudgetStatus;
 use crate::api::{Lease, Node, NodeName, PodKey, WorkloadKey};
 use crate::command::NodeResources;
-use crate::controllers::device_taint_eviction::DeviceEviction;
 use crate::controllers::node_lifecycle::ZoneView;
 use crate::event::UnreachableCause;
 use crate::eviction_timeline::time_budget::TimeBudget;
@@ -27,13 +26,6 @@ impl Simulator {
     #[must_use]
     pub fn explain(&self, pod: &PodKey) -> Option<PodExplanation> {
         PodExplanation::of(self, pod)
-    }
-
-    /// The planned eviction of a pod because of a taint of a device, if there is one.
-    #[must_use]
-    pub fn device_eviction(&self, pod: &PodKey) -> Option<&DeviceEviction> {
-        let controller = self.control.as_ref()?.device_taint_eviction.as_ref()?;
-        controller.planned_eviction(pod, self.api.cluster.get_pod(pod)?)
     }
 
     /// What is to become of each pod, and how each is doing.

@@ -395,17 +395,20 @@ mod tests {
         let device = |object| serde_json::from_value::<DeviceObject>(object).unwrap();
         let (driver, key) = ("gpu.example.com", "gpu.example.com/unhealthy");
         let ask = |seconds: Option<i64>, added: Option<&str>, fault| {
-            let tolerations: Vec<_> = seconds
-                .map(|seconds| json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds}))
-                .into_iter()
-                .collect();
+            let tolerations = seconds.map(|seconds| {
+                json!({"key": key, "operator": "Exists", "effect": "NoExecute",
+                       "tolerationSeconds": seconds})
+            });
+            let tolerations: Vec<_> = tolerations.into_iter().collect();
+            let taint = json!({"key": key, "effect": "NoExecute", "timeAdded": added});
             let slice = json!({"kind": "ResourceSlice", "metadata": {"name": "s"}, "spec": {
                 "driver": driver, "pool": {"name": "n"},
-                "devices": [{"name": "gpu-0", "taints": [{"key": key, "effect": "NoExecute", "timeAdded": added}]}],
+                "devices": [{"name": "gpu-0", "taints": [taint]}],
             }});
-            let results = json!([{"request": "r", "driver": driver, "pool": "n", "device": "gpu-0", "tolerations": tolerations}]);
+            let result = json!({"request": "r", "driver": driver, "pool": "n", "device": "gpu-0",
+                                "tolerations": tolerations});
             let claim = json!({"kind": "ResourceClaim", "metadata": {"name": "gpu"}, "status": {
-                "allocation": {"devices": {"results": results}},
+                "allocation": {"devices": {"results": [result]}},
                 "reservedFor": [{"resource": "pods", "name": "p", "uid": "u"}],
             }});
             let pod = json!({"metadata": {"name": "p", "uid": "u"}, "spec": {

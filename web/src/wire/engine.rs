@@ -177,7 +177,9 @@ structs! {
         pod, node, node_exists, matching, timer, device, terminating, awaits_kubelet, tombstone,
     }
     ScheduledEviction { pod, created_at, fire_at }
-    DeviceEviction { claim, device, taint, rule, toleration, tainted_at, tolerated_until, created_at }
+    DeviceEviction {
+        claim, device, taint, rule, toleration, tainted_at, tolerated_until, created_at,
+    }
     Explanation { tolerations, taints, verdict }
     TaintExplanation { taint, no_execute, answered_by, consequence, outcomes }
     TimeBudget {
@@ -225,11 +227,16 @@ enums! {
         HiddenByOrder, ToleratesUnreachableForever, StatefulSetStuck, BarePodLost,
         BudgetDoesNotHelp, ZoneTooSmall, OneZone, ControlPlaneLost, DeschedulerLeavesPod,
         ShutdownCutsGracePeriod, VolumeHeldByNode, VolumeInOnePlace, SurgeWithHostPort,
+        DeviceTolerationInPod, DeviceTolerationWithoutEffect, DeviceTolerationTooLate,
+        TaintRuleWithoutSelector, TaintRuleOff,
     }
     Severity { Critical, Warning, Note }
     Gravity { Error, Warning }
     FixLanguage { Yaml, Kubectl, Flag }
-    Subject { Owner { kind, name }, Budget { name }, Pod { name }, Node { name }, Zone { name } }
+    Subject {
+        Owner { kind, name }, Budget { name }, Pod { name }, Node { name }, ResourceClaim { name },
+        TaintRule { name }, Zone { name },
+    }
     LaneState {
         Ready, NotReady, Unreachable, Unknown, Pending, Unschedulable, Starting, Counting,
         Terminating, Stuck, Evicted, Failed, Succeeded, Initial, Normal, PartialDisruption,
