@@ -17,6 +17,7 @@
 
 mod commands;
 mod control_plane;
+mod device_views;
 mod differences;
 mod driver;
 mod eviction_requests;
@@ -39,6 +40,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use self::control_plane::ControlPlane;
+pub use self::device_views::{DeviceView, devices_of_node, pods_with_device};
 pub use self::differences::Differences;
 pub(crate) use self::forecast::token_every;
 pub use self::forecast::{Forecast, last_time_budget};

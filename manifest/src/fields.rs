@@ -629,7 +629,7 @@ const RESOURCE_SLICE: &[Field] = object![fields(
     &[
         word("driver"),
         fields("pool", &[word("name"), word("generation"), shown(word("resourceSliceCount"))]),
-        shown(word("nodeName")),
+        word("nodeName"),
         fields("devices", DEVICE),
     ]
 )];

@@ -43,6 +43,8 @@ test_ids! {
     Autoscaler = "autoscaler",
     Descheduler = "descheduler",
     DeviceEviction = "device-eviction",
+    Devices = "devices",
+    NodeDevices = "node-devices",
     Availability = "availability",
     AvailabilityChart = "availability-chart",
     Busy = "busy",

@@ -97,6 +97,8 @@ pub struct ResourceSlice {
     pub pool: String,
     /// The generation of the pool; slices of lower ones are outdated.
     pub generation: i64,
+    /// The node of its devices, if they are of a single one.
+    pub node_name: Option<String>,
     /// Its devices, in order.
     pub devices: Vec<Device>,
 }

@@ -398,6 +398,11 @@ impl DeviceTaintEvictionController {
         Some(DeviceEviction { created_at: context.now, ..eviction })
     }
 
+    /// The pods whose eviction is planned, each with its time.
+    pub fn planned_evictions(&self) -> impl Iterator<Item = (&PodKey, Timestamp)> {
+        self.delete_pod_at.iter().map(|(pod, (_, planned))| (&pod.key, planned.fire_at()))
+    }
+
     /// The planned eviction of a pod, unless it was evicted.
     #[must_use]
     pub fn planned_eviction(&self, key: &PodKey, pod: &Pod) -> Option<&DeviceEviction> {

@@ -16,7 +16,8 @@ use taintlab_core::policy::scheduling::Decision;
 use taintlab_core::policy::validation::ValidationOptions;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{
-    Availability, EvictionView, NodeView as NodeHealth, PodExplanation, StorageView, UsageSeries,
+    Availability, DeviceView, EvictionView, NodeView as NodeHealth, PodExplanation, Simulator,
+    StorageView, UsageSeries, devices_of_node, pods_with_device,
 };
 use taintlab_core::time::Timestamp;
 
@@ -118,6 +119,23 @@ pub(crate) struct InspectedNode {
     pub(crate) resources: Option<Rc<InspectedResources>>,
     /// Its resources, and the part that its system uses.
     pub(crate) has: Option<Rc<NodeResources>>,
+    /// Its devices.
+    pub(crate) devices: Vec<InspectedDevice>,
+}
+
+/// A device of a node, and the pods that have it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct InspectedDevice {
+    /// The device with its taints.
+    pub(crate) view: DeviceView,
+    /// The pods.
+    pub(crate) pods: Vec<PodKey>,
+}
+
+fn devices(simulator: &Simulator, node: &str) -> Vec<InspectedDevice> {
+    let views = devices_of_node(simulator, node).into_iter();
+    let inspected = |view| InspectedDevice { pods: pods_with_device(simulator, &view), view };
+    views.map(inspected).collect()
 }
 
 /// The resources of a node, their usage, and the view of its kubelet.
@@ -221,7 +239,9 @@ impl InspectorModel {
                 let kubelet = session.simulator().node_view(name.as_str()).map(Rc::new);
                 let resources = resources(session, name.as_str()).map(Rc::new);
                 let has = session.simulator().node_resources(name.as_str()).map(Rc::new);
-                Self::Node(InspectedNode { view: view.clone(), object, kubelet, resources, has })
+                let devices = devices(session.simulator(), name.as_str());
+                let view = view.clone();
+                Self::Node(InspectedNode { view, object, kubelet, resources, has, devices })
             }),
             Selection::Zone(key) => model.zone(key).map(|view| {
                 let mut zones = session.simulator().zones().into_iter();

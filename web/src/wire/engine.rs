@@ -38,8 +38,8 @@ use taintlab_core::release::KubernetesRelease;
 use taintlab_core::report::ClusterIdentity;
 use taintlab_core::scenario::{Bookmark, Expectation, Scenario, ScenarioMetadata};
 use taintlab_core::simulator::{
-    AttachmentView, Availability, ClaimView, EvictionView, Gap, HealthPassTime, JobView,
-    NodeView as NodeStatus, OutcomeKind, PendingPod, PodExplanation, PodSeries, ReadyStep,
+    AttachmentView, Availability, ClaimView, DeviceView, EvictionView, Gap, HealthPassTime,
+    JobView, NodeView as NodeStatus, OutcomeKind, PendingPod, PodExplanation, PodSeries, ReadyStep,
     SignalView, StorageClassView, StorageView, ThresholdLine, UsageSeries, VolumeView,
     WorkloadView,
 };
@@ -177,6 +177,7 @@ structs! {
         pod, node, node_exists, matching, timer, device, terminating, awaits_kubelet, tombstone,
     }
     ScheduledEviction { pod, created_at, fire_at }
+    DeviceView { driver, pool, device, taints }
     DeviceEviction {
         claim, device, taint, rule, toleration, tainted_at, tolerated_until, created_at,
     }

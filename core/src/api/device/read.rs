@@ -45,6 +45,7 @@ impl DeviceObject {
             driver: self.spec("driver").text()?,
             pool: pool.get("name")?.text()?,
             generation: number(&pool.get("generation")?)?.unwrap_or_default(),
+            node_name: optional_text(&self.spec("nodeName"))?,
             devices: list(&self.spec("devices"), device)?,
         })
     }
