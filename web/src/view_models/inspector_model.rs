@@ -346,8 +346,10 @@ fn overview(session: &Session, model: &BoardModel) -> Overview {
 #[cfg(test)]
 mod tests {
     use taintlab_core::command::Command;
+    use taintlab_core::pod_state::PodVerdict;
 
     use super::*;
+    use crate::view_models::board::DriverDevices;
 
     /// A pod `p` that tolerates the taint `k` of its node for a second.
     fn session() -> Session {
@@ -383,5 +385,35 @@ mod tests {
         session.seek(Timestamp::from_nanos(500_000_000));
         assert!(last_decision(&session, &key).is_some());
         assert_eq!(session.earlier_time_budget(&key), None);
+    }
+
+    /// The first GPU of a node fails after a minute; the pod that has it goes 2 min later.
+    #[test]
+    fn a_node_says_how_many_devices_it_has_and_which_are_tainted() {
+        let mut session = Session::new(crate::samples::read("gpu-fails").unwrap()).unwrap();
+        let mut model = BoardModel::default();
+        let mut words = |session: &mut Session, at: u64| {
+            session.seek(Timestamp::from_secs(at));
+            model.update(session);
+            let node = model.node("worker-1").unwrap();
+            let words: Vec<_> = node.devices.iter().map(DriverDevices::words).collect();
+            let train = model.pod(&PodKey::new("default", "train"));
+            let selection = Selection::Node("worker-1".into());
+            let shown = InspectorModel::new(session, &model, &[], Some(&selection));
+            let InspectorModel::Node(inspected) = shown else { panic!("a node") };
+            let pods = inspected.devices.iter().map(|it| (it.view.device.clone(), it.pods.len()));
+            let pods: Vec<_> = pods.collect();
+            (words.join("; "), train.map(|pod| pod.state.verdict), pods, node.is_fine())
+        };
+        let pods = vec![("gpu-0".to_owned(), 1), ("gpu-1".to_owned(), 1)];
+        let healthy = "2 devices of gpu.example.com".to_owned();
+        let tainted =
+            format!("{healthy}, gpu-0 tainted gpu.example.com/unhealthy=xid-79:NoExecute");
+        let (stays, counting) = (Some(PodVerdict::Stays), Some(PodVerdict::Counting));
+        let before = (healthy.clone(), stays, pods.clone(), true);
+        assert_eq!(words(&mut session, 59), before);
+        assert_eq!(words(&mut session, 61), (tainted, counting, pods, false));
+        // Back in time it is as it was.
+        assert_eq!(words(&mut session, 59), before);
     }
 }
