@@ -164,7 +164,7 @@ pub struct DeviceTaintEvictionController {
     /// Whether it knows rules, and not only the taints that drivers publish.
     rules: bool,
     /// Planned evictions. Mirrors `deletePodAt`.
-    delete_pod_at: BTreeMap<PodInstance, (Eviction, DeviceEviction)>,
+    delete_pod_at: BTreeMap<PodInstance, (Eviction, Option<DeviceEviction>)>,
     claims: BTreeMap<PodKey, AllocatedClaim>,
     taints: Taints,
     /// Pods evicted because of each rule, by its UID.
@@ -363,8 +363,7 @@ impl DeviceTaintEvictionController {
     /// Plans or cancels the eviction of a pod. Mirrors `Controller.handlePod`.
     fn handle_pod(&mut self, context: &mut Context<'_>, key: &PodKey, pod: &Pod) {
         let instance = PodInstance::of(key, pod);
-        let Some((eviction, planned)) = self.pod_eviction(pod).zip(self.deciding(context, pod))
-        else {
+        let Some(eviction) = self.pod_eviction(pod) else {
             if self.delete_pod_at.remove(&instance).is_some() {
                 self.record(key, "Cancelling deletion");
             }
@@ -380,11 +379,17 @@ impl DeviceTaintEvictionController {
         for reason in &eviction.reasons {
             self.update_status_later(context, reason);
         }
+        // What is known of a claim can be older than its taints, as upstream: then nothing decides.
+        let planned = self.deciding(context, pod);
+        let planned = planned.map(|it| DeviceEviction { tolerated_until: due, ..it });
         let known = self.delete_pod_at.insert(instance, (eviction, planned.clone()));
-        let same = known.is_some_and(|(_, known)| {
-            known.tolerated_until == planned.tolerated_until && known.taint == planned.taint
-        });
-        if !same {
+        let known = known.and_then(|(_, known)| known);
+        let same = |planned: &DeviceEviction| {
+            known.as_ref().is_some_and(|known| {
+                known.tolerated_until == planned.tolerated_until && known.taint == planned.taint
+            })
+        };
+        if let Some(planned) = planned.filter(|planned| !same(planned)) {
             self.actions.push_back(DeviceTaintEvictionAction::Report(key.clone(), planned));
         }
     }
@@ -400,16 +405,17 @@ impl DeviceTaintEvictionController {
 
     /// The pods whose eviction is planned, each with its time.
     pub fn planned_evictions(&self) -> impl Iterator<Item = (&PodKey, Timestamp)> {
-        self.delete_pod_at.iter().map(|(pod, (_, planned))| (&pod.key, planned.fire_at()))
+        let planned = self.delete_pod_at.iter();
+        planned.filter_map(|(pod, (_, planned))| Some((&pod.key, planned.as_ref()?.fire_at())))
     }
 
     /// The planned eviction of a pod, unless it was evicted.
     #[must_use]
-    pub fn planned_eviction(&self, key: &PodKey, pod: &Pod) -> Option<&DeviceEviction> {
-        if self.delete_pod_at.is_empty() {
-            return None;
-        }
-        self.delete_pod_at.get(&PodInstance::of(key, pod)).map(|(_, planned)| planned)
+    pub fn planned_eviction(&self, key: &PodKey, cluster: &Cluster) -> Option<&DeviceEviction> {
+        // Most clusters have none, and this is asked of each pod.
+        let planned = Some(&self.delete_pod_at).filter(|planned| !planned.is_empty())?;
+        let (_, planned) = planned.get(&PodInstance::of(key, cluster.get_pod(key)?))?;
+        planned.as_ref()
     }
 
     fn update_status_later(&mut self, context: &mut Context<'_>, reason: &Reason) {

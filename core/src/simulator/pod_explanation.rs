@@ -72,5 +72,5 @@ impl PodExplanation {
 #[must_use]
 pub fn device_eviction<'a>(simulator: &'a Simulator, pod: &PodKey) -> Option<&'a DeviceEviction> {
     let controller = simulator.control.as_ref()?.device_taint_eviction.as_ref()?;
-    controller.planned_eviction(pod, simulator.api.cluster.get_pod(pod)?)
+    controller.planned_eviction(pod, &simulator.api.cluster)
 }
