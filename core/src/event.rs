@@ -16,6 +16,7 @@ pub use crate::protocol::{
 };
 
 use crate::api::{ConditionStatus, NodeName, PodKey, Taint, Toleration, WorkloadKey};
+use crate::controllers::device_taint_eviction::DeviceEviction;
 use crate::controllers::node_lifecycle::DequeueOutcome;
 use crate::controllers::taint_eviction::Decision;
 use crate::policy::admission::Addition;
@@ -94,6 +95,13 @@ pub enum EventKind {
     },
     /// The taint-eviction controller looked at a pod and decided.
     Decided(Decision),
+    /// The device taint eviction controller plans the eviction of a pod.
+    DeviceEvictionPlanned {
+        /// Which pod.
+        pod: PodKey,
+        /// The device whose taint evicts it, and when.
+        eviction: DeviceEviction,
+    },
     /// The taint-eviction controller looked at a node: the `NoExecute` taints it knows from now on.
     NodeEvaluated {
         /// Which node.

@@ -151,7 +151,7 @@ pub enum LaneState {
     Unschedulable,
     /// A pod on a node, whose containers do not run yet.
     Starting,
-    /// A pod whose `tolerationSeconds` are running out.
+    /// A pod whose `tolerationSeconds` are running out, or those of its claim.
     Counting,
     /// A deleted pod in its grace period.
     Terminating,

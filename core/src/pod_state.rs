@@ -23,7 +23,8 @@ pub enum PodVerdict {
     /// Its node has been deleted, so that pod garbage collection will delete the pod
     /// (`gcOrphaned`).
     Orphaned,
-    /// A timer of the taint-eviction controller is running; at its end the pod is deleted.
+    /// A timer of the taint-eviction controller or of that for devices is running; at its end the
+    /// pod is deleted.
     Counting,
     /// The pod is deleted and its grace period is running: `Terminating`.
     Terminating,

@@ -45,8 +45,8 @@ pub use self::findings::{
     Cell, Effect, FalseAlarm, Finding, MadeWorse, OverAll, Report, RunSummary, Score, Spread,
     WorkloadScore, report,
 };
-use self::recorder::UnreachableNodes;
 pub use self::recorder::{DrainResult, PendingReason, Shortfall, WorkloadRun, ZoneStep};
+use self::recorder::{Failing, UnreachableNodes};
 pub use self::remedy::Remedy;
 pub use self::rows::FailureRow;
 pub use self::verdict::{FailureTotal, FindingGroup};
@@ -128,6 +128,9 @@ pub struct ReportOptions {
     pub zones: bool,
     /// Whether each region fails as a whole; `true` unless given.
     pub regions: bool,
+    /// Whether the devices of each pool of a driver fail together; `true` unless given. Pools without
+    /// a device that a pod has are left out. The fault is always `devicesTainted`.
+    pub device_pools: bool,
     /// Node labels; the nodes of each value are a failure domain, such as a node pool or a rack.
     pub labels: Vec<String>,
     /// Further failure domains, as lists of nodes.
@@ -183,6 +186,7 @@ impl Default for ReportOptions {
             nodes: true,
             zones: true,
             regions: true,
+            device_pools: true,
             labels: Vec::new(),
             lists: Vec::new(),
             pairs: Vec::new(),
@@ -325,6 +329,15 @@ impl Outline {
             all.entry(domain.same_nodes_as.unwrap_or(index)).or_default().push(index);
         }
         all
+    }
+
+    /// The faults of all domains: those of the options, and then that of device pools.
+    fn faults(&self) -> Vec<Fault> {
+        let mut faults = self.options.faults.clone();
+        if self.domains.iter().any(|domain| domain.kind == DomainKind::DevicePool) {
+            faults.push(Fault::DevicesTainted);
+        }
+        faults
     }
 
     /// Whether a domain counts for scores, findings and rules: see [`Domain::whole_cluster`].
@@ -470,7 +483,7 @@ impl Settled {
 
 impl Settled {
     /// Makes a run.
-    fn run(&mut self, options: &ReportOptions, nodes: &[NodeName], run: &Run) -> RunResult {
+    fn run(&mut self, options: &ReportOptions, nodes: &Failing, run: &Run) -> RunResult {
         let (at, horizon) = (self.at, options.horizon);
         let several = run.remedy.is_some() || !options.faults.contains(&run.fault);
         if !several || !recorder::makes_unreachable(run) {
@@ -545,7 +558,7 @@ impl Plan {
         let options = &self.outline.options;
         let mut result = self.settled.run(options, &nodes, run);
         if let Some(remedy) = &run.remedy {
-            result.yaml = Some(remedy.yaml(&self.scenario, &nodes)?);
+            result.yaml = Some(remedy.yaml(&self.scenario, &nodes.nodes)?);
         }
         Ok(result)
     }
@@ -583,7 +596,7 @@ impl Plan {
     }
 
     /// Settles the cluster that a run needs, unless it is at hand, and returns the failing nodes.
-    fn settle_for(&mut self, run: &Run) -> Result<Vec<NodeName>, ReportError> {
+    fn settle_for(&mut self, run: &Run) -> Result<Failing, ReportError> {
         let domains = self.outline.domains.len();
         let Some(domain) = self.outline.domains.get(run.domain) else {
             return Err(ReportError::UnknownDomain { domain: run.domain, domains });
@@ -601,12 +614,13 @@ impl Plan {
                 self.settled.remedy.clone_from(&remedy);
             }
         }
+        let pool = (domain.kind == DomainKind::DevicePool).then(|| domain.name.clone());
         if remedy.is_none() {
-            return Ok(domain.nodes.clone());
+            return Ok(Failing { nodes: domain.nodes.clone(), pool });
         }
         // An added node fails with its zone.
         let nodes = domains::nodes_in(&self.settled.simulator, &self.outline, domain);
-        Ok(nodes.into_iter().collect())
+        Ok(Failing { nodes: nodes.into_iter().collect(), pool })
     }
 
     /// Runs that try remedies for the worst findings among these results of [`runs`](Self::runs),
@@ -628,8 +642,10 @@ fn runs(outline: &Outline) -> Vec<Run> {
     domains.order_by_key(|(_, domain)| Reverse(domain.nodes.len()));
     let mut runs = Vec::new();
     for seed in 1..=outline.options.seeds {
-        for fault in &outline.options.faults {
-            for (domain, _) in domains.iter().copied() {
+        for fault in &outline.faults() {
+            let of_devices = *fault == Fault::DevicesTainted;
+            let fails = |it: &Domain| (it.kind == DomainKind::DevicePool) == of_devices;
+            for (domain, _) in domains.iter().copied().filter(|(_, it)| fails(it)) {
                 runs.push(Run { remedy: None, seed, fault: fault.clone(), domain });
             }
         }
@@ -658,6 +674,9 @@ fn check(options: &ReportOptions) -> Result<(), ReportError> {
         if span.0 > 365 * day {
             return wrong(name, format!("expected at most a year, found {span}"));
         }
+    }
+    if options.pairs.contains(&DomainKind::DevicePool) {
+        return wrong("pairs", "device pools do not fail in pairs".into());
     }
     let mut names = BTreeMap::new();
     for (index, list) in options.lists.iter().enumerate() {

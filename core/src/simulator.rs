@@ -17,6 +17,7 @@
 
 mod commands;
 mod control_plane;
+mod device_views;
 mod differences;
 mod driver;
 mod eviction_requests;
@@ -39,6 +40,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use self::control_plane::ControlPlane;
+pub use self::device_views::{DeviceView, devices_of_node, pods_with_device};
 pub use self::differences::Differences;
 pub(crate) use self::forecast::token_every;
 pub use self::forecast::{Forecast, last_time_budget};
@@ -46,7 +48,7 @@ use self::node_controllers::NodeControllers;
 pub use self::node_view::NodeView;
 pub(crate) use self::outcome::why_unschedulable;
 pub use self::outcome::{OutcomeKind, OutcomePart, RunOutcome, StuckPods, UnschedulablePods};
-pub use self::pod_explanation::PodExplanation;
+pub use self::pod_explanation::{PodExplanation, device_eviction};
 pub use self::ready_history::{Availability, Gap, Readiness, ReadyStep};
 pub use self::states::PodStates;
 pub use self::volume_views::{

@@ -13,6 +13,7 @@
 mod budgets;
 mod control_plane;
 mod descheduler;
+mod devices;
 mod lost;
 mod pods;
 mod shutdown;
@@ -78,11 +79,21 @@ pub enum WarningCode {
     VolumeInOnePlace,
     /// A DaemonSet whose new pod needs a host port that the old one still holds.
     SurgeWithHostPort,
+    /// A toleration of a pod that seems to be meant for its devices.
+    DeviceTolerationInPod,
+    /// A toleration of a claim without an effect, which does not delay an eviction.
+    DeviceTolerationWithoutEffect,
+    /// A toleration that the request of a claim got after its device was allocated.
+    DeviceTolerationTooLate,
+    /// A DeviceTaintRule without a selector, which evicts no pod.
+    TaintRuleWithoutSelector,
+    /// A DeviceTaintRule whose feature gate is off.
+    TaintRuleOff,
 }
 
 impl WarningCode {
     /// All codes, in the order of warnings with the same severity.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 22] = [
         Self::TolerationMatchesNothing,
         Self::ExistsWithValue,
         Self::EmptyKeyWithoutExists,
@@ -100,6 +111,11 @@ impl WarningCode {
         Self::VolumeHeldByNode,
         Self::VolumeInOnePlace,
         Self::SurgeWithHostPort,
+        Self::DeviceTolerationInPod,
+        Self::DeviceTolerationWithoutEffect,
+        Self::DeviceTolerationTooLate,
+        Self::TaintRuleWithoutSelector,
+        Self::TaintRuleOff,
     ];
 
     /// Text of the code, for example `toleration-matches-nothing`.
@@ -123,6 +139,11 @@ impl WarningCode {
             Self::VolumeHeldByNode => "volume-held-by-node",
             Self::VolumeInOnePlace => "volume-in-one-place",
             Self::SurgeWithHostPort => "surge-with-host-port",
+            Self::DeviceTolerationInPod => "device-toleration-in-pod",
+            Self::DeviceTolerationWithoutEffect => "device-toleration-without-effect",
+            Self::DeviceTolerationTooLate => "device-toleration-too-late",
+            Self::TaintRuleWithoutSelector => "taint-rule-without-selector",
+            Self::TaintRuleOff => "taint-rule-off",
         }
     }
 }
@@ -201,6 +222,16 @@ pub enum Subject {
         /// Name of the node.
         name: NodeName,
     },
+    /// A ResourceClaim.
+    ResourceClaim {
+        /// Namespace and name.
+        name: PodKey,
+    },
+    /// A DeviceTaintRule.
+    TaintRule {
+        /// Name of the rule.
+        name: String,
+    },
     /// A zone.
     Zone {
         /// Key of the zone.
@@ -264,6 +295,8 @@ struct Settings {
     release: KubernetesRelease,
     /// The feature gate `TaintTolerationComparisonOperators`.
     comparison_operators: bool,
+    /// Whether DeviceTaintRules count.
+    device_taint_rules: bool,
     flags: NodeLifecycleConfig,
 }
 
@@ -286,11 +319,14 @@ async fn find<'c>(
     is_lost: impl Fn(&NodeName, &Node) -> bool,
     shutdown: impl Fn(&NodeName) -> &'c NodeShutdownConfig,
 ) -> Vec<Warning> {
+    let gates = config.gates().ok();
+    let is_on = |gate| gates.as_ref().is_some_and(|gates| gates.is_enabled(gate));
     let settings = Settings {
         release: config.release,
-        comparison_operators: config
-            .gates()
-            .is_ok_and(|gates| gates.is_enabled(FeatureGate::TaintTolerationComparisonOperators)),
+        comparison_operators: is_on(FeatureGate::TaintTolerationComparisonOperators),
+        device_taint_rules: gates
+            .as_ref()
+            .is_some_and(|gates| gates.has_device_taint_rules(config.release)),
         flags: config.flags().unwrap_or_else(|_| NodeLifecycleConfig::of(config.release)),
     };
     let nodes = pods::Nodes::of(cluster);
@@ -306,6 +342,7 @@ async fn find<'c>(
     }
     shutdown::look(&groups, &settings, shutdown, &mut found).await;
     volumes::look(cluster, &groups, &settings, &mut found).await;
+    devices::look(cluster, &groups, &nodes, &settings, &mut found).await;
     // The sort is stable: within one kind the objects keep their order.
     found.order_by_key(|warning| (warning.severity, warning.code));
     found

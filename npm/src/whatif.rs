@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use taintlab_core::api::{Node, Pod, WorkloadKind};
+use taintlab_core::api::{DeviceObject, Node, Pod, WorkloadKind};
 use taintlab_core::eviction_timeline::time_budget::{Moment, TimeBudget};
 use taintlab_core::policy::matching::Explanation;
 use taintlab_core::policy::scheduling::{self, SchedulerConfig};
@@ -53,6 +53,10 @@ pub struct WhenEvictedOptions {
     #[serde(alias = "trouble")]
     #[tsify(type = "NodeFault | \"unreachable\"")]
     pub node_fault: NodeFault,
+    /// ResourceSlices, ResourceClaims and DeviceTaintRules of the cluster, each with its `kind`: taints
+    /// of devices that the pod claims count, too.
+    #[tsify(type = "readonly object[]")]
+    pub devices: Vec<DeviceObject>,
     /// Whether a new pod passes the admission plugins of the API server, which add tolerations:
     /// `true` unless given. A pod that has a `uid` or a `creationTimestamp` was admitted before.
     pub admission: bool,
@@ -73,6 +77,7 @@ impl Default for WhenEvictedOptions {
     fn default() -> Self {
         Self {
             node_fault: NodeFault::default(),
+            devices: Vec::new(),
             admission: true,
             release: None,
             feature_gates: BTreeMap::new(),
@@ -169,8 +174,9 @@ pub fn when_evicted(
     let mut config = release.config();
     config.controller_manager_flags = options.controller_manager_flags;
     config.api_server_flags = options.api_server_flags;
-    let (fault, admission) = (options.node_fault, options.admission);
-    let question = EvictionQuestion { pod, node, fault, admission };
+    let (fault, devices) = (options.node_fault, options.devices);
+    let admission = options.admission;
+    let question = EvictionQuestion { pod, node, fault, devices, admission };
     match simulator::when_evicted(config, question) {
         Ok(answer) => to_js(&described(answer)),
         Err(WhenEvictedError::Config(error)) => fail(vec![of_config(error)]),

@@ -225,7 +225,7 @@ test("mistakes on the command line", async () => {
     [[cluster, "--shard", "1/3", "--markdown"], /--shard prints a part as JSON/],
     [[cluster, "--json", "--junit"], /--json and --junit cannot be used together/],
     [[cluster, "--fault", "fire"], /--fault: expected one of lost, .*found `fire`/],
-    [[cluster, "--domains", "rack"], /--domains: expected node, zone or region/],
+    [[cluster, "--domains", "rack"], /--domains: expected node, zone, region or device-pool/],
     [[cluster, "--label", "rack"], /labels: no node has the label `rack`/],
     [[cluster, "--after", "soon"], /--after: .*write for example `1m30s`/],
     [[cluster, "--horizon", "soon"], /--horizon: .*write for example `1m30s`/],

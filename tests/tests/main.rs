@@ -37,7 +37,7 @@ mod report {
 }
 mod repository;
 mod scenarios {
-    mod examples;
+    pub(crate) mod examples;
     mod lanes;
     mod player;
     mod runs;

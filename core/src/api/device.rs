@@ -5,6 +5,7 @@ mod read;
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -170,6 +171,13 @@ pub struct AllocatedDevice {
     pub device: String,
     /// The tolerations of the request, as they were when the device was allocated.
     pub tolerations: Vec<Toleration>,
+}
+
+/// `driver/pool/name`.
+impl fmt::Display for AllocatedDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}", self.driver, self.pool, self.device)
+    }
 }
 
 /// `resource/v1` `ResourceClaimConsumerReference`: who may use a claim.

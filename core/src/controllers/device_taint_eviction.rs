@@ -6,10 +6,14 @@ mod queue;
 mod rule_status;
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
 use core::time::Duration;
+
+use serde::Serialize;
 
 use self::eviction::{Eviction, Reason, Taints};
 use self::queue::{Item, Queue};
@@ -21,7 +25,7 @@ use crate::api::{
 use crate::cluster::{Change, Cluster, DeviceChange};
 use crate::protocol::{ObjectReference, RecordedEvent, RequestId, RequestResult, TimeoutReason};
 use crate::queue::timer_queue::TimerId;
-use crate::time::Timestamp;
+use crate::time::{Time, Timestamp};
 
 /// The least time between two writes of the status of a rule. Mirrors `ruleStatusPeriod`.
 const RULE_STATUS_PERIOD: Duration = Duration::from_secs(10);
@@ -58,6 +62,68 @@ pub enum DeviceTaintEvictionAction {
         /// Its condition `EvictionInProgress`.
         condition: RuleCondition,
     },
+    /// Nothing to do: the controller plans the eviction of a pod, or at another time.
+    Report(PodKey, DeviceEviction),
+}
+
+/// Planned eviction of a pod: the device with the taint that decides.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
+#[serde(rename_all = "camelCase")]
+pub struct DeviceEviction {
+    /// Namespace and name of the claim that has the device.
+    pub claim: PodKey,
+    /// Driver, pool and name of the device: `gpu.example.com/worker-1/gpu-0`.
+    pub device: String,
+    /// The taint: `example.com/unhealthy:NoExecute`.
+    pub taint: String,
+    /// Name of the DeviceTaintRule with the taint; absent if the ResourceSlice has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript-all", tsify(optional))]
+    pub rule: Option<String>,
+    /// The field of the claim that delays the eviction, with its value; absent if none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript-all", tsify(optional))]
+    pub toleration: Option<String>,
+    /// `timeAdded` of the taint.
+    pub tainted_at: Time,
+    /// End of the toleration; that of a taint without one is `timeAdded`.
+    pub tolerated_until: Timestamp,
+    /// Time of the decision.
+    pub created_at: Timestamp,
+}
+
+impl DeviceEviction {
+    /// Time of the deletion: never before the decision.
+    #[must_use]
+    pub fn fire_at(&self) -> Timestamp {
+        self.tolerated_until.max(self.created_at)
+    }
+
+    /// The decision in a line.
+    #[must_use]
+    pub fn decision(&self) -> String {
+        let (claim, at) = (&self.claim, self.fire_at());
+        match &self.toleration {
+            None => format!("{self}, which claim {claim} does not tolerate, deleted at once"),
+            Some(_) => {
+                format!(
+                    "{self}, which claim {claim} tolerates for a time, deletion scheduled for {at}"
+                )
+            }
+        }
+    }
+}
+
+/// `device gpu.example.com/worker-1/gpu-0 has taint example.com/unhealthy:NoExecute`.
+impl fmt::Display for DeviceEviction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "device {} has taint {}", self.device, self.taint)?;
+        match &self.rule {
+            Some(rule) => write!(f, " of DeviceTaintRule {rule}"),
+            None => Ok(()),
+        }
+    }
 }
 
 /// A pod, told from others that had its name before.
@@ -98,7 +164,7 @@ pub struct DeviceTaintEvictionController {
     /// Whether it knows rules, and not only the taints that drivers publish.
     rules: bool,
     /// Planned evictions. Mirrors `deletePodAt`.
-    delete_pod_at: BTreeMap<PodInstance, Eviction>,
+    delete_pod_at: BTreeMap<PodInstance, (Eviction, Option<DeviceEviction>)>,
     claims: BTreeMap<PodKey, AllocatedClaim>,
     taints: Taints,
     /// Pods evicted because of each rule, by its UID.
@@ -147,18 +213,24 @@ impl DeviceTaintEvictionController {
         }
     }
 
+    /// Whether there is something to do or to tell now.
+    #[must_use]
+    pub fn has_work(&self) -> bool {
+        !self.actions.is_empty() || self.queue.first().is_some()
+    }
+
     /// The pods that are to be evicted, each with the time (in nanoseconds from zero on, negative
     /// before) and the taints that are the reasons, in words.
     #[must_use]
     pub fn pending(&self) -> Vec<(PodInstance, i64, String)> {
         let pending = self.delete_pod_at.iter();
-        pending.map(|(pod, it)| (pod.clone(), it.at, it.reasons_in_words())).collect()
+        pending.map(|(pod, (it, _))| (pod.clone(), it.at, it.reasons_in_words())).collect()
     }
 
     /// Planned time of a pod's eviction, in nanoseconds since the start.
     #[must_use]
     pub fn eviction_of(&self, key: &PodKey, pod: &Pod) -> Option<i64> {
-        self.delete_pod_at.get(&PodInstance::of(key, pod)).map(|eviction| eviction.at)
+        self.delete_pod_at.get(&PodInstance::of(key, pod)).map(|(it, _)| it.at)
     }
 
     /// Evicted pods of each existing rule, by the rule's UID.
@@ -297,7 +369,7 @@ impl DeviceTaintEvictionController {
             }
             return;
         };
-        let due = Timestamp::from_nanos(u64::try_from(eviction.at).unwrap_or_default());
+        let due = timestamp(eviction.at);
         let item = Item::Pod(instance.clone());
         if due <= context.now {
             self.queue.add(context, item);
@@ -307,7 +379,43 @@ impl DeviceTaintEvictionController {
         for reason in &eviction.reasons {
             self.update_status_later(context, reason);
         }
-        self.delete_pod_at.insert(instance, eviction);
+        // What is known of a claim can be older than its taints, as upstream: then nothing decides.
+        let planned = self.deciding(context, pod);
+        let planned = planned.map(|it| DeviceEviction { tolerated_until: due, ..it });
+        let known = self.delete_pod_at.insert(instance, (eviction, planned.clone()));
+        let known = known.and_then(|(_, known)| known);
+        let same = |planned: &DeviceEviction| {
+            known.as_ref().is_some_and(|known| {
+                known.tolerated_until == planned.tolerated_until && known.taint == planned.taint
+            })
+        };
+        if let Some(planned) = planned.filter(|planned| !same(planned)) {
+            self.actions.push_back(DeviceTaintEvictionAction::Report(key.clone(), planned));
+        }
+    }
+
+    /// The device whose taint decides when a pod is evicted.
+    fn deciding(&self, context: &Context<'_>, pod: &Pod) -> Option<DeviceEviction> {
+        let claims = self.claims_of(pod);
+        let deciding =
+            |known: &AllocatedClaim| self.taints.deciding_taint(&known.claim, context.start);
+        let (_, eviction) = claims.filter_map(deciding).min_by_key(|(at, _)| *at)?;
+        Some(DeviceEviction { created_at: context.now, ..eviction })
+    }
+
+    /// The pods whose eviction is planned, each with its time.
+    pub fn planned_evictions(&self) -> impl Iterator<Item = (&PodKey, Timestamp)> {
+        let planned = self.delete_pod_at.iter();
+        planned.filter_map(|(pod, (_, planned))| Some((&pod.key, planned.as_ref()?.fire_at())))
+    }
+
+    /// The planned eviction of a pod, unless it was evicted.
+    #[must_use]
+    pub fn planned_eviction(&self, key: &PodKey, cluster: &Cluster) -> Option<&DeviceEviction> {
+        // Most clusters have none, and this is asked of each pod.
+        let planned = Some(&self.delete_pod_at).filter(|planned| !planned.is_empty())?;
+        let (_, planned) = planned.get(&PodInstance::of(key, cluster.get_pod(key)?))?;
+        planned.as_ref()
     }
 
     fn update_status_later(&mut self, context: &mut Context<'_>, reason: &Reason) {
@@ -349,11 +457,11 @@ impl DeviceTaintEvictionController {
     fn maybe_delete_pod(&mut self, context: &mut Context<'_>, instance: PodInstance) {
         let item = Item::Pod(instance.clone());
         let eviction = self.delete_pod_at.get(&instance);
-        let Some(eviction) = eviction.filter(|_| !self.evicted.contains(&instance.uid)) else {
+        let Some((eviction, _)) = eviction.filter(|_| !self.evicted.contains(&instance.uid)) else {
             self.queue.forget(&item);
             return;
         };
-        let due = Timestamp::from_nanos(u64::try_from(eviction.at).unwrap_or_default());
+        let due = timestamp(eviction.at);
         if due > context.now {
             self.queue.add_after(context, item, due);
             return;
@@ -527,6 +635,11 @@ impl Controller for DeviceTaintEvictionController {
     fn next_work(&self) -> Option<WorkTicket> {
         self.queue.first().map(|number| (4, number))
     }
+}
+
+/// A moment in nanoseconds from zero on; zero if it was before.
+fn timestamp(nanos: i64) -> Timestamp {
+    Timestamp::from_nanos(u64::try_from(nanos).unwrap_or_default())
 }
 
 /// The pods that a count is about, and in how many namespaces they are.

@@ -86,6 +86,7 @@ impl EventKind {
             }
             Self::PodAdmitted { pod, .. }
             | Self::BudgetNotAsked { pod, .. }
+            | Self::DeviceEvictionPlanned { pod, .. }
             | Self::PodAdded { pod, .. }
             | Self::PodUpdated { pod, .. }
             | Self::PodDeleted { pod, .. }
@@ -177,6 +178,9 @@ impl fmt::Display for EventKind {
                 write!(f, "{verb}{of} {pod}: {result}")
             }
             Self::Decided(decision) => write!(f, "{}: {}", decision.pod, decision.decision),
+            Self::DeviceEvictionPlanned { pod, eviction } => {
+                write!(f, "{pod}: {}", eviction.decision())
+            }
             Self::NodeEvaluated { node, shard, taints } => {
                 write!(f, "worker {shard} evaluates {node}: ")?;
                 if taints.is_empty() {

@@ -60,6 +60,7 @@ impl EventKind {
             | Self::PodUpdated { .. }
             | Self::Request { .. }
             | Self::Decided(_)
+            | Self::DeviceEvictionPlanned { .. }
             | Self::NodeEvaluated { .. }
             | Self::NodeSkipped { .. }
             | Self::NodeQueued { .. }

@@ -12,6 +12,7 @@ use hashbrown::hash_map::EntryRef;
 
 use super::time_budget::{Cause, Eviction};
 use crate::api::{NodeName, Pod, PodKey, Taint, Toleration, well_known};
+use crate::controllers::device_taint_eviction::DeviceEviction;
 use crate::controllers::node_lifecycle::NodeTaintHistory;
 use crate::controllers::taint_eviction::{Decision, EvictionDecision};
 use crate::order::Order;
@@ -175,18 +176,17 @@ impl EvictionRecords {
         entry.insert(begun(object, node.clone(), cause, (created_at, fire_at)));
     }
 
-    /// Records that a controller deleted a pod, with its grace period. `by_lifecycle` is its node
-    /// with the taint history, if the node lifecycle controller deleted it.
+    /// Records that a controller deleted a pod, with its grace period. `eviction` is the one that
+    /// ends so, unless it is that of the taint-eviction controller.
     pub(crate) fn record_delete(
         &mut self,
         now: Timestamp,
         pod: &PodKey,
-        (object, grace): (&Pod, Duration),
-        by_lifecycle: Option<(NodeName, NodeTaintHistory)>,
+        grace: Duration,
+        eviction: Option<Eviction>,
     ) {
-        if let Some((node, taint_history)) = by_lifecycle {
-            let cause = Cause::NodeLost(Arc::new(taint_history));
-            self.evictions.insert(pod.clone(), begun(object, node, cause, (now, now)));
+        if let Some(eviction) = eviction {
+            self.evictions.insert(pod.clone(), eviction);
         }
         if let Some(eviction) = self.evictions.get_mut(pod) {
             eviction.deleted_at = Some(now);
@@ -229,6 +229,21 @@ impl EvictionRecords {
         {
             eviction.gone_at.get_or_insert(now);
         }
+    }
+}
+
+impl Eviction {
+    /// Eviction by the node lifecycle controller.
+    pub(crate) fn by_lifecycle(now: Timestamp, pod: &Pod, history: NodeTaintHistory) -> Self {
+        let node = pod.spec.node_name.as_str().into();
+        begun(pod, node, Cause::NodeLost(Arc::new(history)), (now, now))
+    }
+
+    /// Eviction by the device taint eviction controller.
+    pub(crate) fn by_device(pod: &Pod, planned: DeviceEviction) -> Self {
+        let times = (planned.created_at, planned.fire_at());
+        let node = pod.spec.node_name.as_str().into();
+        begun(pod, node, Cause::DeviceTaint(Arc::new(planned)), times)
     }
 }
 

@@ -10,6 +10,7 @@ use core::time::Duration;
 use serde::{Serialize, Serializer};
 
 use crate::api::{NodeName, PodKey};
+use crate::controllers::device_taint_eviction::DeviceEviction;
 use crate::controllers::node_lifecycle::{
     MissedHeartbeats, NODE_EVICTION_PERIOD, NodeLifecycleConfig, NodeTaintHistory, RateSource,
 };
@@ -118,11 +119,12 @@ pub enum TermKind {
     Limiter,
     /// Until the next tainting pass.
     TaintingTick,
-    /// The node was tainted by hand. The term takes no time.
+    /// The node was tainted by hand, or a device of the pod's claims was tainted. The term takes no
+    /// time.
     Tainted,
     /// Until the controller looks at the pod, if the pod appeared or the controller started later.
     Noticed,
-    /// Time that the pod tolerates the taint.
+    /// Time that the pod tolerates the taint, or its claim that of a device.
     Toleration,
     /// Until the controller's client sends the delete, if many pods were due together.
     Client,
@@ -224,6 +226,10 @@ pub struct TimeBudget {
     pub gone_at: Option<Moment>,
     /// Whether it is deleted and stays until its kubelet is connected again.
     pub awaits_kubelet: bool,
+    /// Device whose taint evicts the pod; absent if no device does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript-all", tsify(optional))]
+    pub device: Option<DeviceEviction>,
     /// Start of the first term, as the end of a sentence: `the last heartbeat`.
     pub counted_from: &'static str,
     /// Terms, each starting at the end of the previous one; the last one ends when the pod object
@@ -334,6 +340,8 @@ pub(crate) enum Cause {
     },
     /// The legacy path, without taints.
     NodeLost(alloc::sync::Arc<NodeTaintHistory>),
+    /// A taint of a device.
+    DeviceTaint(alloc::sync::Arc<DeviceEviction>),
 }
 
 /// Builds terms, each starting at the end of the previous one.
@@ -353,6 +361,13 @@ impl Builder<'_> {
             self.terms.push(Term { kind, start, end, duration, text, set_by });
             self.at = Some(end);
         }
+    }
+
+    /// Adds the taint, which takes no time.
+    fn begin(&mut self, at: Moment, text: String) {
+        self.at = Some(at);
+        let (kind, duration, set_by) = (TermKind::Tainted, Duration::ZERO, String::new());
+        self.terms.push(Term { kind, start: at, end: at, duration, text, set_by });
     }
 
     fn monitor_period(&self) -> String {
@@ -545,6 +560,7 @@ impl Eviction {
     pub(crate) fn taint_history(&self) -> Option<&NodeTaintHistory> {
         match &self.cause {
             Cause::NodeLost(taint_history) => Some(taint_history),
+            Cause::DeviceTaint(_) => None,
             Cause::Taint { taint_history, .. } => taint_history.as_deref(),
         }
     }
@@ -623,16 +639,16 @@ impl Eviction {
                 terms.taint_history(taint_history)
             }
             Cause::Taint { taint, since, .. } => {
-                let at = Moment::from(*since);
-                terms.at = Some(at);
-                terms.terms.push(Term {
-                    kind: TermKind::Tainted,
-                    start: at,
-                    end: at,
-                    duration: Duration::ZERO,
-                    text: format!("the node is tainted {taint}"),
-                    set_by: String::new(),
-                });
+                terms.begin((*since).into(), format!("the node is tainted {taint}"));
+            }
+            Cause::DeviceTaint(planned) => {
+                let DeviceEviction { claim, taint, toleration, .. } = planned.as_ref();
+                terms.begin(terms.moment(planned.tainted_at), planned.to_string());
+                if let Some(toleration) = toleration {
+                    let text = format!("claim {claim} tolerates {taint}");
+                    let end = planned.tolerated_until.into();
+                    terms.until(TermKind::Toleration, end, text, toleration.clone());
+                }
             }
         }
         let text = "the controller looks at the pod";
@@ -692,6 +708,10 @@ impl Eviction {
             range: None,
             gone_at,
             awaits_kubelet,
+            device: match &self.cause {
+                Cause::DeviceTaint(planned) => Some(DeviceEviction::clone(planned)),
+                Cause::Taint { .. } | Cause::NodeLost(_) => None,
+            },
             terms: terms.terms,
         }
     }

@@ -2,6 +2,7 @@
 #![deny(clippy::wildcard_enum_match_arm, reason = "a new event is thought of here")]
 
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -15,7 +16,7 @@ use crate::order::Ordered;
 use crate::pod_state::{PodHealth, PodState, PodVerdict};
 use crate::protocol::zone::ZoneKey;
 use crate::scenario::{Player, ScenarioError};
-use crate::simulator::Simulator;
+use crate::simulator::{Simulator, device_eviction};
 use crate::time::Timestamp;
 
 /// Records the segments of zones, nodes and pods.
@@ -393,6 +394,13 @@ impl LaneRecorder {
                 dequeued.or(earlier)
             }
             LaneSubject::Pod { .. } => {
+                let planned = self.most_telling(events.about(subject), |event| {
+                    usize::from(matches!(event.what, EventKind::DeviceEvictionPlanned { .. }))
+                });
+                // The countdown begins with the plan, which follows from nothing else.
+                if planned.is_some() {
+                    return planned.filter(|_| now.state != LaneState::Counting);
+                }
                 if let Some(counting) = before.filter(|it| it.state == LaneState::Counting) {
                     return counting.began.clone();
                 }
@@ -460,7 +468,9 @@ fn weight(what: &EventKind) -> usize {
             ..
         }
         | EventKind::NodeTaintsChanged { .. } => 4,
-        EventKind::Decided(_) | EventKind::ZoneRateChanged { .. } => 3,
+        EventKind::Decided(_)
+        | EventKind::DeviceEvictionPlanned { .. }
+        | EventKind::ZoneRateChanged { .. } => 3,
         EventKind::EventRecorded(_) => 2,
         EventKind::PodUpdated { .. } | EventKind::NodeUpdated { .. } => 1,
         EventKind::Request { .. }
@@ -535,9 +545,15 @@ impl Now {
                 .map(|condition| condition.message.clone())
                 .unwrap_or_default(),
             PodVerdict::Stuck => "until its kubelet is back".into(),
-            PodVerdict::Counting | PodVerdict::Terminating | PodVerdict::Orphaned => {
-                it.verdict_text()
+            PodVerdict::Counting => {
+                let planned = device_eviction(simulator, key);
+                let until = it.timer.map(|timer| timer.until);
+                match planned.filter(|planned| Some(planned.tolerated_until) == until) {
+                    Some(planned) => format!("{}: {planned}", it.verdict_text()),
+                    None => it.verdict_text(),
+                }
             }
+            PodVerdict::Terminating | PodVerdict::Orphaned => it.verdict_text(),
             PodVerdict::Stays | PodVerdict::Gone | PodVerdict::Evicted => String::new(),
         };
         let node = pod.map(|pod| pod.spec.node_name.as_str()).filter(|node| !node.is_empty());

@@ -38,14 +38,32 @@ pub fn prevents_allocation(taint: &Taint, tolerations: &[Toleration]) -> bool {
 #[must_use]
 pub fn device_toleration_time(taint: &Taint, tolerations: &[Toleration]) -> Option<i64> {
     let mut least: Option<i64> = None;
-    for toleration in tolerations {
-        if toleration.effect == TaintEffect::NoExecute && tolerates_device_taint(toleration, taint)
-        {
-            let seconds = toleration.toleration_seconds?.max(0);
-            least = Some(least.map_or(seconds, |least| least.min(seconds)));
-        }
+    for (_, toleration) in delaying(taint, tolerations) {
+        let seconds = toleration.toleration_seconds?.max(0);
+        least = Some(least.map_or(seconds, |least| least.min(seconds)));
     }
     Some(least.unwrap_or_default().wrapping_mul(1_000_000_000))
+}
+
+/// The toleration that decides when the pods of a claim are evicted: the first one with the least
+/// time, and its index. `None` if no toleration delays the eviction.
+#[must_use]
+pub fn deciding_device_toleration<'a>(
+    taint: &Taint,
+    tolerations: &'a [Toleration],
+) -> Option<(usize, &'a Toleration)> {
+    let seconds = |toleration: &Toleration| toleration.toleration_seconds.unwrap_or(i64::MAX);
+    delaying(taint, tolerations).min_by_key(|(_, toleration)| seconds(toleration).max(0))
+}
+
+/// The tolerations that count against an eviction, with their indexes.
+fn delaying<'a>(
+    taint: &Taint,
+    tolerations: &'a [Toleration],
+) -> impl Iterator<Item = (usize, &'a Toleration)> {
+    tolerations.iter().enumerate().filter(move |(_, toleration)| {
+        toleration.effect == TaintEffect::NoExecute && tolerates_device_taint(toleration, taint)
+    })
 }
 
 /// The effects that the API server knows, as its message lists them.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Millis, Outline, ReportError, ReportOptions};
 use crate::api::{
-    Amounts, Node, NodeName, Pod, TaintEffect, WorkloadKind, is_default, node_allocatable,
+    Amounts, Node, NodeName, Pod, PodKey, TaintEffect, WorkloadKind, is_default, node_allocatable,
     pod_requests,
 };
 use crate::order::Ordered;
@@ -42,12 +42,21 @@ pub enum DomainKind {
     List,
     /// Two other domains.
     Pair,
+    /// The devices of one pool of a driver.
+    DevicePool,
 }
 
 impl DomainKind {
     /// All kinds.
-    pub const ALL: [Self; 6] =
-        [Self::Node, Self::Zone, Self::Region, Self::Label, Self::List, Self::Pair];
+    pub const ALL: [Self; 7] = [
+        Self::Node,
+        Self::Zone,
+        Self::Region,
+        Self::Label,
+        Self::List,
+        Self::Pair,
+        Self::DevicePool,
+    ];
 
     /// `node`, `zone` and so on.
     #[must_use]
@@ -59,6 +68,7 @@ impl DomainKind {
             Self::Label => "label",
             Self::List => "list",
             Self::Pair => "pair",
+            Self::DevicePool => "device pool",
         }
     }
 }
@@ -81,9 +91,9 @@ pub struct DomainList {
 pub struct Domain {
     /// Kind of the domain.
     pub kind: DomainKind,
-    /// Name of the node, zone, region or list; `label=value` for a label.
+    /// Name of the node, zone, region or list; `label=value` for a label, `driver/pool` for devices.
     pub name: String,
-    /// The nodes, by name.
+    /// The nodes, by name; for devices those of the pods that have some.
     pub nodes: Vec<NodeName>,
     /// Indexes of the two domains that fail together; absent unless it is a pair.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -186,14 +196,27 @@ pub(super) fn domains(
         found.push(Found { kind: DomainKind::List, name: list.name.clone(), nodes, pair: None });
     }
     found.extend(pairs(&found, options)?);
+    let pools = if options.device_pools { device_pools(simulator) } else { BTreeMap::new() };
     let rooms = rooms(simulator);
     let total = total(rooms.values());
     let mut domains: Vec<Domain> =
         found.into_iter().map(|found| domain(found, &rooms, &total)).collect();
+    domains.extend(pools.into_iter().map(|(name, pods)| Domain {
+        kind: DomainKind::DevicePool,
+        name,
+        pods: pods.len(),
+        nodes: pods.into_values().ordered_set().into_iter().collect(),
+        pair: None,
+        whole_cluster: false,
+        same_nodes_as: None,
+        headroom: Vec::new(),
+        runs_out_first: None,
+    }));
     let nodes = simulator.cluster().nodes().len();
     let is_part = domains.iter().any(|domain| domain.nodes.len() < nodes);
     let mut first: BTreeMap<(Vec<NodeName>, bool), usize> = BTreeMap::new();
-    for (index, domain) in domains.iter_mut().enumerate() {
+    let of_nodes = |domain: &Domain| domain.kind != DomainKind::DevicePool;
+    for (index, domain) in domains.iter_mut().enumerate().filter(|(_, it)| of_nodes(it)) {
         let is_all = domain.nodes.len() == nodes && domain.kind != DomainKind::List;
         domain.whole_cluster = is_part && is_all;
         let key = (domain.nodes.clone(), domain.whole_cluster);
@@ -201,6 +224,27 @@ pub(super) fn domains(
         domain.same_nodes_as = (known < index).then_some(known);
     }
     Ok(domains)
+}
+
+/// The pods that have devices of each pool, with their nodes, by `driver/pool`.
+fn device_pools(simulator: &Simulator) -> BTreeMap<String, BTreeMap<PodKey, NodeName>> {
+    let mut pools: BTreeMap<String, BTreeMap<PodKey, NodeName>> = BTreeMap::new();
+    if !simulator.config().gates().is_ok_and(|gates| gates.has_device_taints()) {
+        return pools;
+    }
+    let cluster = simulator.cluster();
+    for claim in cluster.devices().into_iter().flat_map(|devices| devices.claims()) {
+        for user in claim.reserved_for.iter().filter(|user| user.is_pod) {
+            let key = PodKey::new(claim.key.namespace(), &user.name);
+            let pod = cluster.get_pod(&key).filter(|pod| !pod.spec.node_name.is_empty());
+            let Some(pod) = pod.filter(|pod| pod.metadata.uid == user.uid) else { continue };
+            for device in claim.allocation.iter().flatten() {
+                let pool = pools.entry(format!("{}/{}", device.driver, device.pool)).or_default();
+                pool.insert(key.clone(), pod.spec.node_name.as_str().into());
+            }
+        }
+    }
+    pools
 }
 
 /// Longest time from the first taint to the last among nodes of one zone that fail together. A
@@ -214,7 +258,9 @@ pub(super) fn taint_spread(simulator: &Simulator, domains: &[Domain]) -> Millis 
         }
         zones.into_values().max().unwrap_or_default()
     };
-    let parts = domains.iter().filter(|domain| domain.nodes.len() < cluster.nodes().len());
+    let parts = domains.iter().filter(|domain| {
+        domain.kind != DomainKind::DevicePool && domain.nodes.len() < cluster.nodes().len()
+    });
     let others = parts.map(together).max().unwrap_or_default().saturating_sub(1);
     let rate = simulator.flags().rates.node_eviction_rate;
     let every = if rate > 0.0 { token_every(rate) } else { Duration::ZERO };
@@ -229,7 +275,7 @@ fn domain_of(kind: DomainKind, label: &str, node: &Node) -> Option<String> {
         DomainKind::Zone => Some(ZoneKey::of(labels).name()).filter(|name| !name.is_empty()),
         DomainKind::Region => REGION.iter().find_map(|label| labels.get(*label)).cloned(),
         DomainKind::Label => labels.get(label).map(|value| format!("{label}={value}")),
-        DomainKind::List | DomainKind::Pair => None,
+        DomainKind::List | DomainKind::Pair | DomainKind::DevicePool => None,
     }
 }
 
@@ -260,7 +306,9 @@ pub(super) fn nodes_in(
             let both = pair.iter().filter_map(|index| outline.domains.get(*index));
             both.flat_map(|part| nodes_in(simulator, outline, part)).ordered_set()
         }
-        (DomainKind::Pair | DomainKind::List, _) => domain.nodes.iter().cloned().ordered_set(),
+        (DomainKind::Pair | DomainKind::List | DomainKind::DevicePool, _) => {
+            domain.nodes.iter().cloned().ordered_set()
+        }
         (kind, _) => {
             let label = domain.name.split('=').next().unwrap_or_default();
             let is_in = |node: &Node| domain_of(kind, label, node).as_ref() == Some(&domain.name);
@@ -275,7 +323,7 @@ pub(super) fn nodes_in(
 pub(super) fn takes_in(outline: &Outline, domain: &Domain, like: &NodeName) -> bool {
     let label = || domain.name.split('=').next();
     match domain.kind {
-        DomainKind::Node | DomainKind::List => false,
+        DomainKind::Node | DomainKind::List | DomainKind::DevicePool => false,
         DomainKind::Label if label() == Some(HOSTNAME) => false,
         DomainKind::Zone | DomainKind::Region | DomainKind::Label => domain.nodes.contains(like),
         DomainKind::Pair => {

@@ -41,6 +41,9 @@ pub enum Fault {
     /// by default within 30 seconds, the last 10 of them for critical pods. Up to 1.20 kubelets do
     /// not, and the pods end with the nodes.
     ShutDown,
+    /// The driver of a device pool taints all its devices, `DRIVER/unhealthy:NoExecute`. The fault of
+    /// device pools alone.
+    DevicesTainted,
     /// Somebody taints the nodes.
     Tainted {
         /// The taint.
@@ -57,6 +60,7 @@ impl fmt::Display for Fault {
             Self::NetworkCut => f.write_str("network cut"),
             Self::Drained => f.write_str("drained"),
             Self::ShutDown => f.write_str("shut down"),
+            Self::DevicesTainted => f.write_str("tainted by its driver"),
             Self::Tainted { taint } => write!(f, "tainted {taint}"),
         }
     }
@@ -71,7 +75,7 @@ impl Fault {
             Self::NetworkCut => "cutting off",
             Self::Drained => "draining",
             Self::ShutDown => "shutting down",
-            Self::Tainted { .. } => "tainting",
+            Self::DevicesTainted | Self::Tainted { .. } => "tainting",
         }
     }
 
@@ -84,6 +88,9 @@ impl Fault {
             Self::Tainted { taint } => {
                 let errors = validate_node_taints(core::slice::from_ref(taint), "taint");
                 errors.first().map_or(Ok(()), |error| Err(error.to_string()))
+            }
+            Self::DevicesTainted => {
+                Err("`devicesTainted` is the fault of device pools, whatever is given here".into())
             }
             Self::Lost
             | Self::PowerOff { .. }
@@ -102,11 +109,12 @@ impl Fault {
             | Self::NetworkCut
             | Self::Drained
             | Self::ShutDown
+            | Self::DevicesTainted
             | Self::Tainted { .. } => None,
         }
     }
 
-    /// Commands that the fault gives, with their times.
+    /// Commands that the fault gives to nodes, with their times.
     pub(super) fn commands(&self, nodes: &[NodeName], at: Timestamp) -> Vec<(Timestamp, Command)> {
         let each = |at: Timestamp, make: &dyn Fn(NodeName) -> Command| -> Vec<_> {
             nodes.iter().map(|node| (at, make(node.clone()))).collect()
@@ -133,6 +141,7 @@ impl Fault {
                 all
             }
             Self::ShutDown => each(at, &Command::shut_down_gracefully),
+            Self::DevicesTainted => Vec::new(),
             Self::Tainted { taint } => {
                 each(at, &|node| Command::Taint { node, taint: taint.clone() })
             }

@@ -482,10 +482,9 @@ type SeededRuns<'a> = Vec<(u32, &'a WorkloadRun)>;
 fn cells<'a>(outline: &Outline, results: impl Iterator<Item = &'a RunResult>) -> Vec<Cell> {
     let mut seeds: BTreeMap<(usize, &Fault), usize> = BTreeMap::new();
     let mut all: BTreeMap<(usize, usize, &ReportSubject), SeededRuns> = BTreeMap::new();
-    let place = |fault: &Fault| {
-        let faults = &outline.options.faults;
-        faults.iter().position(|known| known == fault).unwrap_or(faults.len())
-    };
+    let faults = outline.faults();
+    let place =
+        |fault: &Fault| faults.iter().position(|known| known == fault).unwrap_or(faults.len());
     let by_nodes = outline.by_nodes();
     for result in results {
         for domain in by_nodes.get(&result.run.domain).into_iter().flatten().copied() {
@@ -497,7 +496,7 @@ fn cells<'a>(outline: &Outline, results: impl Iterator<Item = &'a RunResult>) ->
         }
     }
     let cell = |((domain, fault, _), runs): (_, SeededRuns)| {
-        let fault = outline.options.faults.get(fault)?;
+        let fault = faults.get(fault)?;
         let made = seeds.get(&(domain, fault)).copied().unwrap_or(runs.len());
         let (seed, worst) =
             runs.iter().max_by_key(|(seed, figures)| (harm(figures), Reverse(*seed)))?;
@@ -991,7 +990,11 @@ fn help(
 ) -> Vec<Remedy> {
     let figures = &cell.worst;
     let mut remedies = Vec::new();
-    let Some(domain) = outline.domains.get(cell.domain) else { return remedies };
+    let domain = outline.domains.get(cell.domain);
+    // What helps against devices that fail is not tried.
+    let Some(domain) = domain.filter(|it| it.kind != DomainKind::DevicePool) else {
+        return remedies;
+    };
     let unreachable =
         matches!(cell.fault, Fault::Lost | Fault::PowerOff { .. } | Fault::NetworkCut);
     if unreachable {
@@ -1005,7 +1008,9 @@ fn help(
     let spreads = workload.kind != WorkloadKind::Job;
     if spreads && figures.wanted > 1 && domain.nodes.len() < outline.nodes {
         let topology_key = match domain.kind {
-            DomainKind::Node | DomainKind::List | DomainKind::Pair => HOSTNAME,
+            DomainKind::Node | DomainKind::List | DomainKind::Pair | DomainKind::DevicePool => {
+                HOSTNAME
+            }
             DomainKind::Zone | DomainKind::Region => ZONE,
             DomainKind::Label => domain.name.split('=').next().unwrap_or(HOSTNAME),
         };

@@ -1,16 +1,19 @@
 //! One run: a fork of the settled cluster fails and is measured. Only objects named by events are
 //! examined, so that unaffected objects cost no time.
 
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::{Fault, Millis, Remedy, ReportSubject, Run, RunResult};
-use crate::api::{NodeName, Pod, PodKey, WorkloadKey, WorkloadKind};
+use crate::api::{DeviceKind, DeviceObject, NodeName, Pod, PodKey, WorkloadKey, WorkloadKind};
 use crate::cluster::Cluster;
 use crate::command::Command;
 use crate::controllers::job::wanted_pods;
@@ -189,9 +192,55 @@ fn ready(simulator: &Simulator, subject: &ReportSubject) -> i64 {
     }
 }
 
+/// What fails: nodes, or the devices of a pool on them, `driver/pool`.
+#[derive(Clone, Debug)]
+pub(super) struct Failing {
+    pub(super) nodes: Vec<NodeName>,
+    pub(super) pool: Option<String>,
+}
+
+/// Updates of the slices of a pool that taint all its devices.
+fn taint_pool(settled: &Simulator, pool: &str) -> Vec<Command> {
+    let mut commands = Vec::new();
+    let devices = settled.cluster().devices();
+    for object in devices.into_iter().flat_map(|devices| devices.objects()) {
+        let Ok(slice) = object.resource_slice() else { continue };
+        if object.kind != DeviceKind::ResourceSlice
+            || pool.split_once('/') != Some((slice.driver.as_str(), slice.pool.as_str()))
+        {
+            continue;
+        }
+        let taint = json!({ "key": format!("{}/unhealthy", slice.driver), "effect": "NoExecute" });
+        let mut tainted = DeviceObject::clone(object);
+        let mut devices = tainted.spec.get("devices").cloned().unwrap_or_default();
+        for device in devices.as_array_mut().into_iter().flatten() {
+            // To v1beta1 all but the name is in `basic`.
+            let in_basic = device.get("basic").is_some();
+            let place = if in_basic { device.get_mut("basic") } else { Some(device) };
+            let Some(Value::Object(device)) = place else { continue };
+            let taints = device.entry("taints").or_insert_with(|| json!([]));
+            if let Value::Array(taints) = taints {
+                taints.push(taint.clone());
+            }
+        }
+        tainted.spec.set("devices", devices);
+        commands.push(Command::UpdateDeviceObject(Box::new(tainted)));
+    }
+    commands
+}
+
 /// Commands of a run in the order of time: the fault, and a remedy that follows it.
-fn commands(at: Timestamp, nodes: &[NodeName], run: &Run) -> Vec<(Timestamp, Command)> {
-    let mut commands = run.fault.commands(nodes, at);
+fn commands(
+    settled: &Simulator,
+    at: Timestamp,
+    failing: &Failing,
+    run: &Run,
+) -> Vec<(Timestamp, Command)> {
+    let nodes = &failing.nodes;
+    let mut commands = match &failing.pool {
+        Some(pool) => taint_pool(settled, pool).into_iter().map(|it| (at, it)).collect(),
+        None => run.fault.commands(nodes, at),
+    };
     if let Some(Remedy::OutOfService { after }) = &run.remedy {
         let at = at.saturating_add(after.0);
         let taint = Remedy::out_of_service_taint();
@@ -208,13 +257,13 @@ pub(super) fn steps(
     settled: &Simulator,
     at: Timestamp,
     horizon: Span,
-    nodes: &[NodeName],
+    nodes: &Failing,
     run: &Run,
 ) -> Vec<Step> {
     let end = at.saturating_add(horizon.0);
     let mut simulator = settled.clone();
     let mut steps = Vec::new();
-    for (at, command) in commands(at, nodes, run) {
+    for (at, command) in commands(settled, at, nodes, run) {
         if at <= end && simulator.handle_command(at, command.clone()).is_ok() {
             let at = Span(Duration::from_nanos(at.as_nanos()));
             steps.push(Step { at, command, refused: None });
@@ -236,10 +285,10 @@ struct Course {
 }
 
 impl Course {
-    fn new(settled: &Simulator, at: Timestamp, nodes: &[NodeName], run: &Run) -> Self {
+    fn new(settled: &Simulator, at: Timestamp, nodes: &Failing, run: &Run) -> Self {
         Self {
             simulator: settled.clone(),
-            commands: commands(at, nodes, run).into(),
+            commands: commands(settled, at, nodes, run).into(),
             back: run.fault.down_until(at),
             last: at,
         }
@@ -284,11 +333,11 @@ pub(super) fn record(
     settled: &Arc<Simulator>,
     at: Timestamp,
     horizon: Span,
-    nodes: &[NodeName],
+    nodes: &Failing,
     run: &Run,
 ) -> RunResult {
     let course = Course::new(settled, at, nodes, run);
-    let recorder = Recorder::new(settled, at, nodes, run.fault.down_until(at));
+    let recorder = Recorder::new(settled, at, &nodes.nodes, run.fault.down_until(at));
     finish(course, recorder, at.saturating_add(horizon.0), run)
 }
 
@@ -315,19 +364,14 @@ pub(super) struct UnreachableNodes {
 
 impl UnreachableNodes {
     /// Starts an outage in the cluster and with the domain of a run.
-    pub(super) fn new(
-        settled: &Arc<Simulator>,
-        at: Timestamp,
-        nodes: &[NodeName],
-        run: &Run,
-    ) -> Self {
+    pub(super) fn new(settled: &Arc<Simulator>, at: Timestamp, nodes: &Failing, run: &Run) -> Self {
         let lost = Run { fault: Fault::Lost, ..run.clone() };
         Self {
             domain: run.domain,
             course: Course::new(settled, at, nodes, &lost),
             until: at,
-            lost: Recorder::new(settled, at, nodes, None),
-            off: Recorder::new(settled, at, nodes, Some(Timestamp::MAX)),
+            lost: Recorder::new(settled, at, &nodes.nodes, None),
+            off: Recorder::new(settled, at, &nodes.nodes, Some(Timestamp::MAX)),
         }
     }
 
@@ -338,7 +382,7 @@ impl UnreachableNodes {
     }
 
     /// Makes a run for which [`begins`](Self::begins) holds, up to the horizon.
-    pub(super) fn record(&mut self, horizon: Span, nodes: &[NodeName], run: &Run) -> RunResult {
+    pub(super) fn record(&mut self, horizon: Span, nodes: &Failing, run: &Run) -> RunResult {
         let at = self.lost.at;
         let end = at.saturating_add(horizon.0);
         let Some(back) = run.fault.down_until(at) else {
@@ -353,7 +397,7 @@ impl UnreachableNodes {
         });
         self.until = before;
         let mut course = self.course.clone();
-        let rest = commands(at, nodes, run).into_iter();
+        let rest = commands(&self.course.simulator, at, nodes, run).into_iter();
         course.commands.extend(rest.filter(|(time, _)| *time >= back));
         course.back = Some(back);
         finish(course, Recorder { down_until: Some(back), ..self.off.clone() }, end, run)
@@ -371,7 +415,7 @@ pub(super) fn lanes(
     settled: &Simulator,
     at: Timestamp,
     horizon: Span,
-    nodes: &[NodeName],
+    nodes: &Failing,
     run: &Run,
     subject: &ReportSubject,
 ) -> Lanes {
@@ -393,7 +437,7 @@ pub(super) fn lanes(
     let mut lanes = recorder.lanes(until);
     lanes.lanes.retain(|lane| match &lane.subject {
         LaneSubject::Zone { .. } => false,
-        LaneSubject::Node { node } => nodes.contains(node),
+        LaneSubject::Node { node } => nodes.nodes.contains(node),
         LaneSubject::Pod { pod } => pods.contains(pod),
     });
     lanes
@@ -493,6 +537,7 @@ impl Recorder {
                 | EventKind::PodDeleted { .. }
                 | EventKind::Request { .. }
                 | EventKind::Decided(_)
+                | EventKind::DeviceEvictionPlanned { .. }
                 | EventKind::NodeEvaluated { .. }
                 | EventKind::TaintEvictionControllerRestarted { .. }
                 | EventKind::ControllerManagerRestarted

@@ -62,18 +62,19 @@ fn rank(outline: &Outline, domain: usize) -> u8 {
         return 0;
     };
     match domain.kind {
-        DomainKind::Zone => 6,
-        DomainKind::Region => 5,
-        DomainKind::Label => 4,
-        DomainKind::List => 3,
-        DomainKind::Pair => 2,
+        DomainKind::Zone => 7,
+        DomainKind::Region => 6,
+        DomainKind::Label => 5,
+        DomainKind::List => 4,
+        DomainKind::Pair => 3,
+        DomainKind::DevicePool => 2,
         DomainKind::Node => 1,
     }
 }
 
 /// All failures that were run, as rows.
 pub(super) fn rows(outline: &Outline, cells: &[Cell], totals: &[FailureTotal]) -> Vec<FailureRow> {
-    let faults = &outline.options.faults;
+    let faults = &outline.faults();
     let place = |fault: &Fault| faults.iter().position(|it| it == fault).unwrap_or(faults.len());
     let mut failures: BTreeMap<(usize, usize), Vec<(usize, &Cell)>> = BTreeMap::new();
     for total in totals {
@@ -86,7 +87,7 @@ pub(super) fn rows(outline: &Outline, cells: &[Cell], totals: &[FailureTotal]) -
     for ((domain, fault), mut cells) in failures {
         cells.order_by_key(|(number, cell)| (Reverse(cell.harm), *number));
         let Some(kind) = outline.domains.get(domain).map(|domain| domain.kind) else { continue };
-        let folds = matches!(kind, DomainKind::Node | DomainKind::Pair);
+        let folds = matches!(kind, DomainKind::Node | DomainKind::Pair | DomainKind::DevicePool);
         let hurts = cells.iter().map(|(_, cell)| {
             (&cell.worst.subject, cell.at_zero_spread.max.0 > 0, cell.never_whole_again > 0)
         });

@@ -290,7 +290,7 @@ pub(super) fn verdict(outline: &Outline, failures: &[FailureTotal]) -> String {
         (some, all) => format!("is survived by {some} of {all} workloads"),
     };
     let mut text = String::new();
-    for fault in &outline.options.faults {
+    for fault in &outline.faults() {
         let mut clauses: Vec<String> = Vec::new();
         let act = fault.act();
         for kind in DomainKind::ALL {

@@ -452,6 +452,7 @@ impl Expectation {
             | EventKind::PodAdded { .. }
             | EventKind::PodUpdated { .. }
             | EventKind::Decided(_)
+            | EventKind::DeviceEvictionPlanned { .. }
             | EventKind::NodeEvaluated { .. }
             | EventKind::TaintEvictionControllerRestarted { .. }
             | EventKind::ControllerManagerRestarted

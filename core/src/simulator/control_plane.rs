@@ -53,7 +53,7 @@ pub(super) struct ControlPlane {
     volumes: PersistentVolumeController,
     pub(super) attach_detach: AttachDetachController,
     /// `None` unless the release has it, switched on.
-    device_taint_eviction: Option<DeviceTaintEvictionController>,
+    pub(super) device_taint_eviction: Option<DeviceTaintEvictionController>,
     /// `None` unless the scheduler allocates devices.
     resource_claims: Option<ResourceClaimController>,
     /// `None` unless the cluster has one.
@@ -374,7 +374,7 @@ impl ControlPlane {
             || self.scheduler.next_work().is_some()
             || self.disruption.next_work().is_some()
             || self.attach_detach.next_work().is_some()
-            || self.device_taint_eviction.as_ref().and_then(Controller::next_work).is_some()
+            || self.device_taint_eviction.as_ref().is_some_and(|it| it.has_work())
     }
 
     /// Looks at one thing, the one that is first; whether there was any.

@@ -39,15 +39,33 @@ impl Differences {
         let new = theirs.nodes().filter(|(name, _)| ours.get_node(name.as_str()).is_none());
         nodes.extend(new.map(|(name, _)| name.clone()));
 
+        if let (Some(ours), Some(theirs)) = (ours.devices(), theirs.devices()) {
+            let pairs = ours.objects().zip(theirs.objects());
+            let same = ours.objects().count() == theirs.objects().count();
+            if !same || pairs.into_iter().any(|(one, other)| !Arc::ptr_eq(one, other)) {
+                let slices = ours.slices().chain(theirs.slices());
+                let names = slices.map(|slice| slice.node_name.as_str());
+                nodes.extend(names.filter(|name| !name.is_empty()).map(Into::into));
+            }
+        }
+
         let mut pods = BTreeSet::new();
         ours.visit_different_pods(theirs, |pod| _ = pods.insert(pod.clone()));
         let mut differ = |pod: &PodKey| _ = pods.insert(pod.clone());
         let (a, b) = (&one.nodes.taint_eviction, &other.nodes.taint_eviction);
         visit_different(&a.timers(), &b.timers(), &mut differ);
+        visit_different(&planned(one), &planned(other), &mut differ);
         visit_different(&ends(one), &ends(other), &mut differ);
         visit_different(&awaited(one), &awaited(other), &mut differ);
         Self { nodes, pods }
     }
+}
+
+/// When pods will be evicted because of their devices.
+fn planned(simulator: &Simulator) -> BTreeMap<&PodKey, Timestamp> {
+    let control = simulator.control.as_ref();
+    let controller = control.and_then(|control| control.device_taint_eviction.as_ref());
+    controller.into_iter().flat_map(|it| it.planned_evictions()).ordered_map()
 }
 
 /// When the grace periods of terminating pods end.

@@ -4,8 +4,9 @@
 
 use alloc::boxed::Box;
 
-use super::Simulator;
 use super::control_plane::ControlAction;
+use super::node_controllers::Deleter;
+use super::{Simulator, device_eviction};
 use crate::api::{DeviceKind, Node, PodKey, WorkloadKind};
 use crate::api_server::{VolumeWrite, Write};
 use crate::cluster::Change;
@@ -315,7 +316,7 @@ impl Simulator {
                     let (_, write) = self.api.patch_pod_condition(&pod, condition);
                     self.commit(write);
                 }
-                self.delete_for_controller(&pod, false);
+                self.delete_for_controller(&pod, Deleter::Other);
                 self.api.emit(EventKind::EventRecorded(event));
             }
             SchedulerAction::ClearNomination { pod } => {
@@ -410,7 +411,9 @@ impl Simulator {
                     self.commit(write);
                     (id, result)
                 }
-                Action::DeletePod { id, pod } => (id, self.delete_for_controller(&pod, false)),
+                Action::DeletePod { id, pod } => {
+                    (id, self.delete_for_controller(&pod, Deleter::Other))
+                }
             };
             let mut context = self.api.context(&mut self.sequence);
             self.nodes.number_timers(&mut context, |controller, context| {
@@ -460,7 +463,7 @@ impl Simulator {
                         (id, (result, write))
                     }
                     Action::DeletePod { id, pod } => {
-                        (id, (self.delete_for_controller(&pod, true), None))
+                        (id, (self.delete_for_controller(&pod, Deleter::Lifecycle), None))
                     }
                 };
                 self.commit(write);
@@ -476,7 +479,7 @@ impl Simulator {
     }
 
     /// A controller deletes a pod, which asks no budget: it is said which would have forbidden it.
-    fn delete_for_controller(&mut self, pod: &PodKey, by_lifecycle: bool) -> RequestResult {
+    fn delete_for_controller(&mut self, pod: &PodKey, deleter: Deleter) -> RequestResult {
         let uid = self.api.uid_of(pod);
         let result = self.api.delete_result(pod);
         let verb = RequestVerb::Delete;
@@ -491,7 +494,7 @@ impl Simulator {
                 self.api.emit(EventKind::BudgetNotAsked { pod: pod.clone(), budget });
             }
         }
-        self.nodes.record_delete(&self.api, pod, by_lifecycle);
+        self.nodes.record_delete(&self.api, pod, deleter);
         self.commit(self.api.delete_gracefully(pod, None));
         result
     }
@@ -510,7 +513,15 @@ fn act_for_device_taints(simulator: &mut Simulator, action: DeviceTaintEvictionA
             simulator.commit(write);
             (id, result)
         }
-        Action::DeletePod { id, pod } => (id, simulator.delete_for_controller(&pod, false)),
+        Action::DeletePod { id, pod } => {
+            let planned = device_eviction(simulator, &pod).cloned();
+            let deleter = planned.map_or(Deleter::Other, Deleter::Devices);
+            (id, simulator.delete_for_controller(&pod, deleter))
+        }
+        Action::Report(pod, eviction) => {
+            simulator.api.emit(EventKind::DeviceEvictionPlanned { pod, eviction });
+            return;
+        }
         Action::UpdateRuleStatus { id, rule, condition } => {
             simulator.commit(simulator.api.write_rule_status(&rule, &condition));
             (id, RequestResult::Ok)

@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::Simulator;
+use super::{Simulator, device_eviction};
 use crate::api::{NodeName, PodKey, Taint, TaintEffect};
 use crate::controllers::node_lifecycle::{Dequeued, NodeLifecycleConfig, NodeTaintHistory};
 use crate::eviction_timeline::taint_order::ZoneQueue;
@@ -263,7 +263,17 @@ pub(crate) fn token_every(qps: f32) -> Duration {
 
 /// Why a pod was deleted when it was, or will be: `None` unless it was, or its time runs.
 pub(super) fn time_budget(simulator: &Simulator, pod: &PodKey) -> Option<TimeBudget> {
-    Some(budget_of(simulator, pod, simulator.nodes.records.get(pod)?))
+    let known = simulator.nodes.records.get(pod);
+    let over = |known: &Eviction| known.deleted_at.is_some() && known.gone_at.is_none();
+    if !known.is_some_and(over)
+        && let Some(planned) = device_eviction(simulator, pod)
+        && let Some(object) = simulator.api.cluster.get_pod(pod)
+        && known.is_none_or(|known| known.gone_at.is_some() || planned.fire_at() < known.fire_at)
+    {
+        let eviction = Eviction::by_device(object, planned.clone());
+        return Some(budget_of(simulator, pod, &eviction));
+    }
+    Some(budget_of(simulator, pod, known?))
 }
 
 /// The same of the last pod of that name of which there is something to tell: of a StatefulSet's
@@ -288,9 +298,14 @@ pub(super) fn record_or_look_ahead(
     forecast: &mut Option<Forecast>,
 ) -> Option<TimeBudget> {
     let now = simulator.api.now;
+    let mut planned = None;
     if let Some(known) = time_budget(simulator, pod) {
         let over = known.evicted_at <= Moment::from(now);
-        return Some(TimeBudget { over, ..known });
+        let known = TimeBudget { over, ..known };
+        if over || known.device.is_none() {
+            return Some(known);
+        }
+        planned = Some(known);
     }
     // A node that is not tainted, and whose kubelet is connected and ready, is not tainted by
     // itself: no need to look.
@@ -300,8 +315,9 @@ pub(super) fn record_or_look_ahead(
     let evicts = |taint: &Taint| taint.effect == TaintEffect::NoExecute;
     let is_tainted = cluster.get_node(name)?.spec.taints.iter().any(evicts);
     if !is_tainted && simulator.node_view(name).is_none_or(|node| node.stays_ready()) {
-        return None;
+        return planned;
     }
     let forecast = forecast.get_or_insert_with(|| simulator.look_ahead());
-    forecast.time_budget_of(pod, Some(&object.metadata.uid))
+    // Whatever the node does to the pod may come before its devices do.
+    forecast.time_budget_of(pod, Some(&object.metadata.uid)).or(planned)
 }

@@ -8,16 +8,28 @@ use crate::api::{Node, NodeName, PodKey, Taint};
 use crate::api_server::{ApiServer, SimulatorConfig};
 use crate::cluster::Change;
 use crate::controllers::Context;
+use crate::controllers::device_taint_eviction::DeviceEviction;
 use crate::controllers::node_lifecycle::{
     Client, NodeLifecycleConfig, NodeLifecycleController, NodeLifecycleReport, Renewal,
 };
 use crate::controllers::taint_eviction::{Decision, TaintEvictionAction, TaintEvictionController};
 use crate::event::{EventKind, NodesPerSecond};
 use crate::eviction_timeline::EvictionRecords;
+use crate::eviction_timeline::time_budget::Eviction;
 use crate::kubelet::{Heartbeats, Kubelets};
 use crate::queue::timer_queue::Sequence;
 use crate::release::{FeatureGate, FeatureGates};
 use crate::time::Timestamp;
+
+/// The controller that deletes a pod.
+pub(super) enum Deleter {
+    /// The node lifecycle controller.
+    Lifecycle,
+    /// The device taint eviction controller, as it planned.
+    Devices(DeviceEviction),
+    /// Any other one.
+    Other,
+}
 
 /// The node lifecycle controller and the taint-eviction controller.
 #[derive(Clone, Debug)]
@@ -228,16 +240,20 @@ impl NodeControllers {
     }
 
     /// A controller has deleted a pod.
-    pub(super) fn record_delete(&mut self, api: &ApiServer, pod: &PodKey, by_lifecycle: bool) {
+    pub(super) fn record_delete(&mut self, api: &ApiServer, pod: &PodKey, deleter: Deleter) {
         let Some(object) = api.cluster.get_pod(pod) else { return };
         let grace = api.grace_period_of(object);
-        let by_lifecycle = by_lifecycle.then(|| {
-            let node: NodeName = object.spec.node_name.as_str().into();
-            let lifecycle = self.lifecycle.as_ref();
-            let history = lifecycle.and_then(|lifecycle| lifecycle.taint_history(node.as_str()));
-            (node, history.cloned().unwrap_or_default())
-        });
-        self.records.record_delete(api.now, pod, (object, grace), by_lifecycle);
+        let eviction = match deleter {
+            Deleter::Other => None,
+            Deleter::Lifecycle => {
+                let lifecycle = self.lifecycle.as_ref();
+                let node = &object.spec.node_name;
+                let history = lifecycle.and_then(|lifecycle| lifecycle.taint_history(node));
+                Some(Eviction::by_lifecycle(api.now, object, history.cloned().unwrap_or_default()))
+            }
+            Deleter::Devices(planned) => Some(Eviction::by_device(object, planned)),
+        };
+        self.records.record_delete(api.now, pod, grace, eviction);
     }
 }
 

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::Simulator;
 use crate::api::PodKey;
+use crate::controllers::device_taint_eviction::DeviceEviction;
 use crate::controllers::taint_eviction::ScheduledEviction;
 use crate::policy::matching::{Explanation, explain};
 use crate::release::FeatureGate;
@@ -27,6 +28,10 @@ pub struct PodExplanation {
     /// The timer that will delete the pod, if one runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timer: Option<ScheduledEviction>,
+    /// The device whose taint will delete the pod, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript-all", tsify(optional))]
+    pub device: Option<DeviceEviction>,
     /// Whether the pod has been deleted and is still there until its grace period ends.
     pub terminating: bool,
     /// Whether it is, and stays so until its kubelet is connected again.
@@ -55,9 +60,17 @@ impl PodExplanation {
                 created_at: worker.created_at,
                 fire_at: worker.fire_at,
             }),
+            device: device_eviction(simulator, pod).cloned(),
             terminating: object.is_terminating(),
             awaits_kubelet: simulator.awaits_kubelet(pod),
             tombstone: nodes.taint_eviction.tombstones().contains(pod),
         })
     }
+}
+
+/// The planned eviction of a pod because of a taint of a device, if there is one.
+#[must_use]
+pub fn device_eviction<'a>(simulator: &'a Simulator, pod: &PodKey) -> Option<&'a DeviceEviction> {
+    let controller = simulator.control.as_ref()?.device_taint_eviction.as_ref()?;
+    controller.planned_eviction(pod, &simulator.api.cluster)
 }

@@ -2,7 +2,7 @@
 
 use alloc::collections::BTreeMap;
 
-use super::Simulator;
+use super::{Simulator, device_eviction};
 use crate::api::{Pod, PodKey};
 use crate::pod_state::{PodCounts, PodState, PodTimer, PodVerdict};
 use crate::time::Timestamp;
@@ -59,12 +59,15 @@ impl<'a> PodStates<'a> {
             let timer = Some(PodTimer { since, until });
             return PodState { verdict: PodVerdict::Terminating, timer, ..state };
         }
-        match self.simulator.nodes.taint_eviction.scheduled_eviction(key) {
-            Some(worker) => PodState {
-                verdict: PodVerdict::Counting,
-                timer: Some(PodTimer { since: worker.created_at, until: worker.fire_at }),
-                ..state
-            },
+        let worker = self.simulator.nodes.taint_eviction.scheduled_eviction(key);
+        let worker =
+            worker.map(|worker| PodTimer { since: worker.created_at, until: worker.fire_at });
+        let device = device_eviction(self.simulator, key)
+            .map(|planned| PodTimer { since: planned.created_at, until: planned.tolerated_until });
+        // A pod that is to be deleted at once does not count down.
+        let device = device.filter(|timer| timer.until > self.simulator.api.now);
+        match worker.into_iter().chain(device).min_by_key(|timer| timer.until) {
+            timer @ Some(_) => PodState { verdict: PodVerdict::Counting, timer, ..state },
             None if state.verdict == PodVerdict::Stays && self.has_lost_its_node(pod) => {
                 PodState { verdict: PodVerdict::Orphaned, ..state }
             }

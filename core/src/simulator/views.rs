@@ -58,8 +58,8 @@ impl Simulator {
         self.api.tally.evictions
     }
 
-    /// The pods that a controller has deleted or whose time runs, by key, and when each was or will
-    /// be deleted.
+    /// The pods that a controller has deleted or that a timer of the taint-eviction controller will
+    /// delete, by key, and when each was or will be deleted.
     pub fn evictions(&self) -> impl Iterator<Item = (&PodKey, Timestamp)> {
         let evictions = self.nodes.records.sorted().into_iter();
         evictions.map(|(pod, eviction)| (pod, eviction.deleted_at.unwrap_or(eviction.fire_at)))

@@ -8,11 +8,11 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConfigError, Simulator, SimulatorConfig};
+use super::{ConfigError, InitialState, Simulator, SimulatorConfig};
 use crate::api::node_condition_type::READY;
 use crate::api::{
-    ConditionStatus, CronJob, Node, NodeName, Pod, PodKey, PodResources, Toleration, Workload,
-    WorkloadKey,
+    ConditionStatus, CronJob, DeviceObject, Node, NodeName, Pod, PodKey, PodResources, Toleration,
+    Workload, WorkloadKey,
 };
 use crate::api_server::HealthPassTime;
 use crate::command::Command;
@@ -59,6 +59,9 @@ pub struct EvictionQuestion {
     pub node: Node,
     /// What happens to the node.
     pub fault: NodeFault,
+    /// ResourceSlices, ResourceClaims and DeviceTaintRules of the cluster: the taints of devices that
+    /// the pod has count, too.
+    pub devices: Vec<DeviceObject>,
     /// Whether a new pod passes the admission plugins of the API server, as every pod of a cluster
     /// does.
     pub admission: bool,
@@ -186,7 +189,7 @@ pub fn when_evicted(
     mut config: SimulatorConfig,
     question: EvictionQuestion,
 ) -> Result<WhenEvicted, WhenEvictedError> {
-    let EvictionQuestion { pod, mut node, fault, admission } = question;
+    let EvictionQuestion { pod, mut node, fault, devices, admission } = question;
     if node.metadata.name.is_empty() {
         node.metadata.name = "node".into();
     }
@@ -210,7 +213,9 @@ pub fn when_evicted(
     let key = pod.key();
     let tolerations = pod.spec.tolerations.clone();
     let command = command_of(fault, &name);
-    config.node_lifecycle = command.is_some();
+    // The controller of device taints is one of the control plane.
+    config.control_plane = !devices.is_empty();
+    config.node_lifecycle = command.is_some() || config.control_plane;
     if config.health_pass == HealthPassTime::default() {
         config.health_pass = HealthPassTime::MEASURED;
     }
@@ -219,7 +224,8 @@ pub fn when_evicted(
         nodes.extend(nodes.first().map(healthy_neighbour));
         assumed.push(Assumption::OtherNodeHealthy);
     }
-    let mut simulator = Simulator::new(config, nodes, [pod])?;
+    let begin = InitialState { devices, ..InitialState::default() };
+    let mut simulator = Simulator::beginning_with(config, nodes, [pod], begin)?;
     if let Some(command) = command {
         // The node is there and its kubelet runs, so this cannot be refused.
         let _ = simulator.handle_command(Timestamp::ZERO, command);
@@ -353,7 +359,8 @@ mod tests {
     }
 
     fn ask(pod: PodSource, node: Node, fault: NodeFault, admission: bool) -> WhenEvicted {
-        let question = EvictionQuestion { pod, node, fault, admission };
+        let devices = Vec::new();
+        let question = EvictionQuestion { pod, node, fault, devices, admission };
         when_evicted(SimulatorConfig::default(), question).unwrap()
     }
 
@@ -381,6 +388,65 @@ mod tests {
         assert_eq!(at(&node, Pod::default()), Some(0));
         assert_eq!(at(&node, tolerating(Some(90))), Some(90));
         assert_eq!(at(&node, tolerating(None)), None, "forever");
+    }
+
+    #[test]
+    fn a_tainted_device_of_the_pod() {
+        let device = |object| serde_json::from_value::<DeviceObject>(object).unwrap();
+        let (driver, key) = ("gpu.example.com", "gpu.example.com/unhealthy");
+        let ask = |seconds: Option<i64>, added: Option<&str>, fault| {
+            let tolerations = seconds.map(|seconds| {
+                json!({"key": key, "operator": "Exists", "effect": "NoExecute",
+                       "tolerationSeconds": seconds})
+            });
+            let tolerations: Vec<_> = tolerations.into_iter().collect();
+            let taint = json!({"key": key, "effect": "NoExecute", "timeAdded": added});
+            let slice = json!({"kind": "ResourceSlice", "metadata": {"name": "s"}, "spec": {
+                "driver": driver, "pool": {"name": "n"},
+                "devices": [{"name": "gpu-0", "taints": [taint]}],
+            }});
+            let result = json!({"request": "r", "driver": driver, "pool": "n", "device": "gpu-0",
+                                "tolerations": tolerations});
+            let claim = json!({"kind": "ResourceClaim", "metadata": {"name": "gpu"}, "status": {
+                "allocation": {"devices": {"results": [result]}},
+                "reservedFor": [{"resource": "pods", "name": "p", "uid": "u"}],
+            }});
+            let pod = json!({"metadata": {"name": "p", "uid": "u"}, "spec": {
+                "resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}],
+            }});
+            let question = EvictionQuestion {
+                pod: PodSource::Pod(Box::new(serde_json::from_value(pod).unwrap())),
+                node: Node::default(),
+                fault,
+                devices: Vec::from([device(slice), device(claim)]),
+                admission: true,
+            };
+            when_evicted(SimulatorConfig::default(), question).unwrap()
+        };
+        let answer = ask(Some(120), None, NodeFault::Tainted);
+        assert_eq!(seconds(&answer), Some(120));
+        let budget = answer.budget.unwrap();
+        assert_eq!(budget.device.unwrap().device, "gpu.example.com/n/gpu-0");
+        let terms: Vec<_> =
+            budget.terms.iter().take(2).map(|it| (&*it.text, &*it.set_by)).collect();
+        let field = "status.allocation.devices.results[0].tolerations[0].tolerationSeconds=120";
+        let taint = "device gpu.example.com/n/gpu-0 has taint gpu.example.com/unhealthy:NoExecute";
+        let tolerates = "claim default/gpu tolerates gpu.example.com/unhealthy:NoExecute";
+        assert_eq!(terms, [(taint, ""), (tolerates, field)]);
+        assert_eq!(seconds(&ask(None, None, NodeFault::Tainted)), Some(0), "not tolerated");
+        // The time counts from `timeAdded`.
+        let start = SimulatorConfig::default().start;
+        let before = start.to_string().replace(":00Z", ":30Z");
+        let later = ask(Some(120), Some(&before), NodeFault::Tainted);
+        assert_eq!(seconds(&later), Some(150));
+        // The node is lost as well, and has a taint after 50 s: whichever comes first counts.
+        let device_first = ask(Some(20), None, NodeFault::Unreachable).budget.unwrap();
+        assert!(device_first.device.is_some());
+        let node_first = ask(Some(120), None, NodeFault::Unreachable).budget.unwrap();
+        assert_eq!(
+            (node_first.device, node_first.evicted_at.rounded().as_nanos() / 1_000_000_000),
+            (None, 50)
+        );
     }
 
     /// Many clusters, in each of which kubelet and health checks are out of step in another way:
@@ -723,6 +789,7 @@ mod tests {
             pod,
             node: Node::default(),
             fault: NodeFault::Unreachable,
+            devices: Vec::new(),
             admission: true,
         };
         let answer = when_evicted(config.clone(), question(workload("Deployment"))).unwrap();

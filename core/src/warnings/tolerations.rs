@@ -172,7 +172,7 @@ fn time_text(toleration: &Toleration) -> String {
 }
 
 /// Whether `first` tolerates every taint with effect NoExecute that `second` tolerates.
-fn covers(first: &Toleration, second: &Toleration) -> bool {
+pub(super) fn covers(first: &Toleration, second: &Toleration) -> bool {
     let no_execute =
         |one: &Toleration| one.effect.is_empty() || one.effect == TaintEffect::NoExecute;
     let key = first.key.is_empty() || first.key == second.key;

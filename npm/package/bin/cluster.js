@@ -43,6 +43,13 @@ const KINDS = [
   { kind: "storageclasses", resource: "storageclasses.storage.k8s.io" },
 ];
 
+/** What is read besides, if a pod claims devices. */
+const DEVICES = [
+  { kind: "resourceslices", resource: "resourceslices.resource.k8s.io" },
+  { kind: "resourceclaims", resource: "resourceclaims.resource.k8s.io", namespaced: true },
+  { kind: "devicetaintrules", resource: "devicetaintrules.resource.k8s.io" },
+];
+
 /** How many of them are asked for at the same time. */
 const AT_ONCE = 4;
 
@@ -67,6 +74,7 @@ export async function readCluster(values) {
     pods.where += without;
     if (without) pods.limit ??= `${left} are on nodes that cannot be read`;
   }
+  await askDevices(asked, pods.items);
   return told(asked, values);
 }
 
@@ -82,6 +90,7 @@ export async function readPod(wanted, values) {
     if (read.length > 0) Object.assign(nodes, { items: read, where: " (that of the pod)", limit });
     leases.items &&= leases.items.filter(({ metadata }) => metadata.name === name);
   }
+  await askDevices(asked, [pod]);
   return told(asked, values);
 }
 
@@ -115,7 +124,14 @@ async function ask(values, kinds, wanted) {
   if (wanted) questions.push(() => podOf(wanted, own, connection));
   const answers = await inParallel(questions);
   const pod = wanted && answers.pop();
-  return { connection, name, version: answers.pop(), pod, answers };
+  return { connection, own, name, version: answers.pop(), pod, answers };
+}
+
+/** Asks for devices, if one of the pods claims some. Before 1.36 there need be no rules. */
+async function askDevices({ connection, own, answers }, pods) {
+  if (!pods.some(({ spec }) => spec?.resourceClaims?.length > 0)) return;
+  const devices = await inParallel(DEVICES.map((kind) => () => list(kind, connection, own)));
+  answers.push(...devices.filter(({ why, forbidden }) => why === undefined || forbidden));
 }
 
 async function podOf({ name, namespace }, own, connection) {
@@ -188,7 +204,7 @@ async function list(wanted, connection, namespace) {
       limit = `${all.why}; only those of the namespace ${namespace} are known`;
     }
   }
-  if (why !== undefined) return { ...wanted, why };
+  if (why !== undefined) return { ...wanted, why, forbidden: all.forbidden };
   return { ...wanted, items: parsed(stdout, wanted.kind).items, where, limit, only };
 }
 

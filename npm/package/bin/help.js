@@ -42,7 +42,7 @@ const runOptions = (release, simulated = "") =>
 
 /** What a report is made of, and how it is written. */
 const REPORT_OPTIONS = `What fails:
-  --domains LIST       Of node,zone,region, with commas; all of them unless given
+  --domains LIST       Of node,zone,region,device-pool, with commas; all of them unless given
   --label NAME         Each value of this label of nodes, too; may be repeated
   --list NAME=NODES    These nodes together, with commas; may be repeated
   --pairs KIND         Every pair of a kind: node, zone, region, label or list

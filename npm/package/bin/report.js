@@ -18,7 +18,7 @@ const many = { type: "string", multiple: true, default: [] };
 const OPTIONS = {
   release: { type: "string" },
   flag: many,
-  domains: { type: "string", default: "node,zone,region" },
+  domains: { type: "string", default: "node,zone,region,device-pool" },
   label: many,
   list: many,
   pairs: many,
@@ -227,13 +227,16 @@ function pairOf(kind) {
 
 function optionsOf(values) {
   const kinds = values.domains.split(",").filter(Boolean);
-  const wrong = kinds.find((kind) => !["node", "zone", "region"].includes(kind));
-  if (wrong) throw usage(`--domains: expected node, zone or region, found \`${wrong}\``);
+  const wrong = kinds.find((kind) => !["node", "zone", "region", "device-pool"].includes(kind));
+  if (wrong) {
+    throw usage(`--domains: expected node, zone, region or device-pool, found \`${wrong}\``);
+  }
   const lists = Object.entries(pairs(values.list, "--list"));
   const options = {
     nodes: kinds.includes("node"),
     zones: kinds.includes("zone"),
     regions: kinds.includes("region"),
+    devicePools: kinds.includes("device-pool"),
     labels: values.label,
     lists: lists.map(([name, nodes]) => ({ name, nodes: nodes.split(",") })),
     pairs: values.pairs.map(pairOf),

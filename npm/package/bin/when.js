@@ -108,7 +108,8 @@ function aloneWith(read, fault, values) {
   const taints = [...(node.spec?.taints ?? []), ...(fault.taint ? [fault.taint] : [])];
   tell(read, values.release);
   const tainted = { ...node, spec: { ...node.spec, taints } };
-  const options = { ...fault.alone, ...release(read.release) };
+  const devices = objects.filter(({ apiVersion }) => apiVersion?.startsWith("resource.k8s.io/"));
+  const options = { ...fault.alone, devices, ...release(read.release) };
   const { budget, matching } = ok(taintlab.whenEvicted(pod, tainted, options));
   return { budget, verdict: matching.verdict };
 }

@@ -334,6 +334,7 @@ impl Server {
                 self.report(kind, &pod, None);
                 return;
             }
+            Did::Report(..) => return,
             Did::PatchPodStatus { id, pod, condition } => {
                 let fails = self.fails(pod.as_str(), |left| &mut left.patches);
                 let result = if fails { FAILED } else { RequestResult::Ok };

@@ -598,3 +598,55 @@ fn findings_of_one_cause_are_one_group() {
         score.arithmetic
     );
 }
+
+/// The settled cluster of *gpu-pool-in-quarantine*: two pods have the GPUs of one node, one pod that
+/// of another. Their claims tolerate nothing.
+#[test]
+fn pools_of_devices_fail_where_pods_have_some() {
+    let all = crate::scenarios::examples::scenarios();
+    let (_, scenario) = all.into_iter().find(|(name, _)| name == "gpu-pool-in-quarantine").unwrap();
+    let only = |devices: bool| ReportOptions {
+        nodes: false,
+        zones: false,
+        device_pools: devices,
+        ..ReportOptions::default()
+    };
+    let report = report_of(scenario.clone(), only(true));
+    let rows: Vec<_> = report.rows.iter().map(|row| (row.name.as_str(), row.harmed)).collect();
+    assert_eq!(
+        rows,
+        [
+            ("device pool gpu.example.com/worker-1 tainted by its driver", 2),
+            ("device pool gpu.example.com/worker-2 tainted by its driver", 1),
+        ]
+    );
+    let domains = report.outline.domains.iter().map(|it| (it.pods, it.nodes.len()));
+    assert_eq!(domains.collect::<Vec<_>>(), [(2, 1), (1, 1)]);
+    let train =
+        cell(&report, "gpu.example.com/worker-1", &Fault::DevicesTainted, "pod/team-a/train");
+    assert_eq!((train.worst.evicted, train.worst.lost), (1, 1));
+
+    // The scenario of a run has the slice with its taints, and shows the same.
+    let mut plan = Plan::new(scenario.clone(), only(true)).unwrap();
+    let run = plan.runs().into_iter().find(|run| run.domain == 0).unwrap();
+    let (played, at) = plan.scenario_of(&run).unwrap();
+    let step = played.steps.last().unwrap();
+    assert!(
+        matches!(&step.command, Command::UpdateDeviceObject(slice)
+        if slice.metadata.name == "worker-1-gpu"),
+        "{step:?}"
+    );
+    let simulator = played.run().unwrap().simulator;
+    let evictions: Vec<_> = simulator.evictions().map(|(pod, _)| pod.to_string()).collect();
+    assert_eq!(evictions, ["team-a/train", "team-b/serve"]);
+    assert!(simulator.evictions().all(|(_, evicted)| evicted == at));
+
+    // They are left out on request, and where devices have no taints.
+    assert!(report_of(scenario.clone(), only(false)).rows.is_empty());
+    let mut without = scenario;
+    without.kubernetes.feature_gates.insert("DRADeviceTaints".into(), false);
+    assert!(report_of(without, only(true)).rows.is_empty());
+    let named = ReportOptions { faults: vec![Fault::DevicesTainted], ..ReportOptions::default() };
+    let plain = taintlab_core::scenario::Scenario::default();
+    assert!(Plan::new(plain, named).unwrap_err().to_string().contains("device pools"));
+}

@@ -14,7 +14,7 @@ fn folder() -> PathBuf {
 }
 
 /// The scenarios with the names of their files, in the order of names.
-pub(super) fn scenarios() -> Vec<(String, Scenario)> {
+pub(crate) fn scenarios() -> Vec<(String, Scenario)> {
     let mut paths: Vec<PathBuf> =
         fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "yaml"));

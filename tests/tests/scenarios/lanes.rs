@@ -9,13 +9,14 @@ use taintlab_manifest::{SvgOptions, timeline_svg};
 use super::examples::scenarios;
 
 /// The examples whose lanes are kept: an eviction with its chain of causes, a zone, one that is
-/// stuck, replacements, the kubelet's evictions.
-const KEPT: [&str; 5] = [
+/// stuck, replacements, the kubelet's evictions, a device.
+const KEPT: [&str; 6] = [
     "why-345-seconds",
     "one-zone-of-three",
     "stuck-terminating",
     "service-in-an-outage",
     "who-goes-first",
+    "gpu-fails",
 ];
 
 /// Compares with a file, or writes it with `BLESS=1`.

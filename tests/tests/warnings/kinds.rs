@@ -720,3 +720,86 @@ fn what_keeps_the_next_pod_from_starting() {
         assert!(held[0].fix.as_ref().unwrap().text.starts_with(fix), "{release} {ready}");
     }
 }
+
+/// A pod with two devices, and what is said of the tolerations at each of the three places.
+#[test]
+fn tolerations_and_rules_of_devices() {
+    let key = "gpu.example.com/unhealthy";
+    let found = |release: &str, in_pod: Value, asked: Value, copied: Value, selector: Value| {
+        let scenario: Scenario = serde_json::from_value(json!({
+            "apiVersion": "taintlab/v1", "kind": "Scenario",
+            "kubernetes": { "release": release, "controlPlane": true },
+            "objects": {
+                "nodes": [{ "metadata": { "name": "n" } }],
+                "pods": [{ "metadata": { "name": "train", "uid": "u" }, "spec": {
+                    "nodeName": "n", "tolerations": in_pod,
+                    "resourceClaims": [{ "name": "gpu", "resourceClaimName": "gpu" }] } }],
+                "others": [
+                    { "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
+                      "metadata": { "name": "gpu" },
+                      "spec": { "devices": { "requests": [
+                          { "name": "gpu", "exactly": { "tolerations": asked } }] } },
+                      "status": {
+                          "allocation": { "devices": { "results": [{
+                              "request": "gpu", "driver": "gpu.example.com", "pool": "n",
+                              "device": "gpu-0", "tolerations": copied }] } },
+                          "reservedFor": [{ "resource": "pods", "name": "train", "uid": "u" }] } },
+                    { "apiVersion": "resource.k8s.io/v1beta2", "kind": "DeviceTaintRule",
+                      "metadata": { "name": "broken" },
+                      "spec": { "deviceSelector": selector,
+                                "taint": { "key": "a/b", "effect": "NoExecute" } } },
+                ],
+            },
+        }))
+        .unwrap();
+        let codes = ["device-", "taint-rule-", "toleration-matches"];
+        let found = warnings_of(&scenario.simulator().unwrap()).into_iter();
+        let found = found
+            .filter(|warning| codes.iter().any(|start| warning.code.as_str().starts_with(start)));
+        let named = |warning: Warning| (warning.code.as_str(), warning.field);
+        found.map(named).map(|(code, field)| format!("{code} {field}")).collect::<Vec<_>>()
+    };
+    let toleration = |effect: &str| json!([{ "key": key, "operator": "Exists", "effect": effect }]);
+    let (all, none) = (json!({}), json!([]));
+    let right = toleration("NoExecute");
+    let said = |in_pod: &Value, asked: &Value, copied: &Value| {
+        found("1.36", in_pod.clone(), asked.clone(), copied.clone(), json!({ "driver": "other" }))
+    };
+    // Rules are off by default.
+    let off = "taint-rule-off ".to_owned();
+    assert_eq!(said(&none, &right, &right), [off.as_str()]);
+    let in_pod = "device-toleration-in-pod spec.tolerations[0]";
+    assert_eq!(said(&right, &none, &none), [in_pod, &off]);
+    assert_eq!(
+        said(&right, &right, &right),
+        [&off, "toleration-matches-nothing spec.tolerations[0].key",]
+    );
+    let field = "status.allocation.devices.results[0].tolerations[0].effect";
+    let without = format!("device-toleration-without-effect {field}");
+    assert_eq!(said(&none, &toleration(""), &toleration("")), [without.as_str(), &off]);
+    let late = "device-toleration-too-late spec.devices.requests[0].exactly.tolerations[0]";
+    assert_eq!(said(&none, &right, &none), [late, &off]);
+    // In 1.34 the gate of the taints is that of the rules.
+    assert_eq!(found("1.34", none.clone(), none.clone(), none.clone(), all), [off.as_str()]);
+}
+
+#[test]
+fn a_rule_without_a_selector_evicts_nobody() {
+    let found = |selector: Value| {
+        let scenario: Scenario = serde_json::from_value(json!({
+            "apiVersion": "taintlab/v1", "kind": "Scenario",
+            "kubernetes": { "release": "1.36", "controlPlane": true,
+                            "featureGates": { "DRADeviceTaintRules": true } },
+            "objects": { "nodes": [{ "metadata": { "name": "n" } }], "others": [
+                { "apiVersion": "resource.k8s.io/v1beta2", "kind": "DeviceTaintRule",
+                  "metadata": { "name": "broken" },
+                  "spec": { "deviceSelector": selector,
+                            "taint": { "key": "a/b", "effect": "NoExecute" } } },
+            ] },
+        }))
+        .unwrap();
+        codes(&warnings_of(&scenario.simulator().unwrap()))
+    };
+    assert_eq!(found(Value::Null), ["taint-rule-without-selector"]);
+    assert!(found(json!({})).is_empty(), "it selects every device");
+}

@@ -148,9 +148,15 @@ impl Session {
     }
 
     /// Notes the node of a command: the cause of an unreachable kubelet can change without an
-    /// event.
+    /// event, and so can the devices of nodes.
     fn touch_node_of(&mut self, command: &Command) {
         self.touched.nodes.extend(command.node().map(NodeName::from));
+        self.touched.all |= matches!(
+            command,
+            Command::CreateDeviceObject(_)
+                | Command::UpdateDeviceObject(_)
+                | Command::DeleteDeviceObject { .. }
+        );
     }
 
     /// Passes deadlines before `to` one by one, for the sake of checkpoints.

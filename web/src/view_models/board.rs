@@ -15,10 +15,11 @@ use taintlab_core::controllers::node_lifecycle::zone::zone_key;
 use taintlab_core::event::UnreachableCause;
 use taintlab_core::order::Ordered;
 use taintlab_core::pod_state::{PodCounts, PodHealth, PodState, PodVerdict};
-use taintlab_core::simulator::Simulator;
+use taintlab_core::simulator::{DeviceView, Simulator, devices_of_node};
 
 use super::selection::Selection;
 use crate::session::{Gone, Session, Touched};
+use crate::text::count;
 
 /// A pod on the board.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +62,55 @@ pub(crate) fn unreachable_words(cause: UnreachableCause) -> &'static str {
     }
 }
 
+/// The devices that one driver publishes for a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DriverDevices {
+    /// The driver.
+    pub(crate) driver: String,
+    /// The number of devices.
+    pub(crate) count: usize,
+    /// The tainted ones, at most [`MOST_TAINTED`]: `gpu-0 tainted example.com/unhealthy:NoExecute`.
+    pub(crate) tainted: Vec<String>,
+    /// The number of tainted ones.
+    pub(crate) tainted_count: usize,
+}
+
+/// Tainted devices of a driver that a card names at most.
+pub(crate) const MOST_TAINTED: usize = 4;
+
+impl DriverDevices {
+    /// The devices of a node by driver; they are in the order of drivers.
+    fn of(views: &[DeviceView]) -> Vec<Self> {
+        let mut drivers: Vec<Self> = Vec::new();
+        for view in views {
+            if drivers.last().is_none_or(|last| last.driver != view.driver) {
+                let driver = view.driver.clone();
+                drivers.push(Self { driver, count: 0, tainted: Vec::new(), tainted_count: 0 });
+            }
+            let Some(last) = drivers.last_mut() else { continue };
+            last.count += 1;
+            if view.taints.is_empty() {
+                continue;
+            }
+            last.tainted_count += 1;
+            if last.tainted.len() < MOST_TAINTED {
+                last.tainted.push(format!("{} tainted {}", view.device, view.taints.join(", ")));
+            }
+        }
+        drivers
+    }
+
+    /// The number of devices and the tainted ones in words.
+    pub(crate) fn words(&self) -> String {
+        let mut words = format!("{} of {}", count(self.count, "device"), self.driver);
+        for tainted in &self.tainted {
+            words.push_str(", ");
+            words.push_str(tainted);
+        }
+        words
+    }
+}
+
 /// A node on the board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NodeView {
@@ -76,6 +126,8 @@ pub(crate) struct NodeView {
     pub(crate) unschedulable: bool,
     /// Its taints.
     pub(crate) taints: Vec<Taint>,
+    /// Its devices, by driver.
+    pub(crate) devices: Vec<DriverDevices>,
     /// Its pods; on the page, only those that are drawn.
     pub(crate) pods: Vec<Rc<PodView>>,
     /// The number of its pods.
@@ -106,6 +158,7 @@ impl NodeView {
             && self.unreachable.is_none()
             && self.gone_count == 0
             && !self.taints.iter().any(Taint::is_no_execute)
+            && self.devices.iter().all(|driver| driver.tainted_count == 0)
             && self.counts.verdict(PodVerdict::Stays) == self.pod_count
             && well == self.pod_count
     }
@@ -378,6 +431,7 @@ impl BoardModel {
         let left = self.gone_by_node.get(name).map(Vec::as_slice).unwrap_or_default();
         let mut view = node_view(name, node.map(AsRef::as_ref), pods, left);
         view.unreachable = simulator.unreachable_cause(name);
+        view.devices = DriverDevices::of(&devices_of_node(simulator, name.as_str()));
         if self.nodes.get(name).is_none_or(|known| **known != view) {
             self.nodes.insert(name.clone(), Rc::new(view));
         }
@@ -468,6 +522,7 @@ fn node_view(
         unreachable: None,
         unschedulable: node.is_some_and(|node| node.spec.unschedulable),
         taints: node.map(|node| node.spec.taints.clone()).unwrap_or_default(),
+        devices: Vec::new(),
         pod_count: pods.len(),
         pods,
         counts,

@@ -127,6 +127,9 @@ fn happened(what: &EventKind) -> RowText {
             ("Request", if refused { api } else { taint_eviction }, format!("{verb}: {result}"))
         }
         EventKind::Decided(decision) => ("Decision", taint_eviction, decision.decision.to_string()),
+        EventKind::DeviceEvictionPlanned { eviction, .. } => {
+            ("Decision", "device-taint-eviction", eviction.decision())
+        }
         EventKind::NodeEvaluated { .. } => ("Evaluated", taint_eviction, what.to_string()),
         EventKind::TaintEvictionControllerRestarted { timers_lost } => {
             let message = format!("restarted; {} lost", count(*timers_lost, "timer"));

@@ -16,7 +16,8 @@ use taintlab_core::policy::scheduling::Decision;
 use taintlab_core::policy::validation::ValidationOptions;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{
-    Availability, EvictionView, NodeView as NodeHealth, PodExplanation, StorageView, UsageSeries,
+    Availability, DeviceView, EvictionView, NodeView as NodeHealth, PodExplanation, Simulator,
+    StorageView, UsageSeries, devices_of_node, pods_with_device,
 };
 use taintlab_core::time::Timestamp;
 
@@ -121,6 +122,23 @@ pub(crate) struct InspectedNode {
     pub(crate) resources: Option<Rc<InspectedResources>>,
     /// Its resources, and the part that its system uses.
     pub(crate) has: Option<Rc<NodeResources>>,
+    /// Its devices.
+    pub(crate) devices: Vec<InspectedDevice>,
+}
+
+/// A device of a node, and the pods that have it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct InspectedDevice {
+    /// The device with its taints.
+    pub(crate) view: DeviceView,
+    /// The pods.
+    pub(crate) pods: Vec<PodKey>,
+}
+
+fn devices(simulator: &Simulator, node: &str) -> Vec<InspectedDevice> {
+    let views = devices_of_node(simulator, node).into_iter();
+    let inspected = |view| InspectedDevice { pods: pods_with_device(simulator, &view), view };
+    views.map(inspected).collect()
 }
 
 /// The resources of a node, their usage, and the view of its kubelet.
@@ -227,8 +245,10 @@ impl InspectorModel {
                 let resources = resources(session, name.as_str()).map(Rc::new);
                 let has = session.simulator().node_resources(name.as_str()).map(Rc::new);
                 let yaml = object.as_deref().map(files::yaml).unwrap_or_default().into();
+                let devices = devices(session.simulator(), name.as_str());
                 let view = view.clone();
-                Self::Node(InspectedNode { view, object, yaml, kubelet, resources, has })
+                let node = InspectedNode { view, object, yaml, kubelet, resources, has, devices };
+                Self::Node(node)
             }),
             Selection::Zone(key) => model.zone(key).map(|view| {
                 let mut zones = session.simulator().zones().into_iter();
@@ -334,8 +354,10 @@ fn overview(session: &Session, model: &BoardModel) -> Overview {
 #[cfg(test)]
 mod tests {
     use taintlab_core::command::Command;
+    use taintlab_core::pod_state::PodVerdict;
 
     use super::*;
+    use crate::view_models::board::DriverDevices;
 
     /// A pod `p` that tolerates the taint `k` of its node for a second.
     fn session() -> Session {
@@ -371,5 +393,35 @@ mod tests {
         session.seek(Timestamp::from_nanos(500_000_000));
         assert!(last_decision(&session, &key).is_some());
         assert_eq!(session.earlier_time_budget(&key), None);
+    }
+
+    /// The first GPU of a node fails after a minute; the pod that has it goes 2 min later.
+    #[test]
+    fn a_node_says_how_many_devices_it_has_and_which_are_tainted() {
+        let mut session = Session::new(crate::samples::read("gpu-fails").unwrap()).unwrap();
+        let mut model = BoardModel::default();
+        let mut words = |session: &mut Session, at: u64| {
+            session.seek(Timestamp::from_secs(at));
+            model.update(session);
+            let node = model.node("worker-1").unwrap();
+            let words: Vec<_> = node.devices.iter().map(DriverDevices::words).collect();
+            let train = model.pod(&PodKey::new("default", "train"));
+            let selection = Selection::Node("worker-1".into());
+            let shown = InspectorModel::new(session, &model, &[], Some(&selection));
+            let InspectorModel::Node(inspected) = shown else { panic!("a node") };
+            let pods = inspected.devices.iter().map(|it| (it.view.device.clone(), it.pods.len()));
+            let pods: Vec<_> = pods.collect();
+            (words.join("; "), train.map(|pod| pod.state.verdict), pods, node.is_fine())
+        };
+        let pods = vec![("gpu-0".to_owned(), 1), ("gpu-1".to_owned(), 1)];
+        let healthy = "2 devices of gpu.example.com".to_owned();
+        let tainted =
+            format!("{healthy}, gpu-0 tainted gpu.example.com/unhealthy=xid-79:NoExecute");
+        let (stays, counting) = (Some(PodVerdict::Stays), Some(PodVerdict::Counting));
+        let before = (healthy.clone(), stays, pods.clone(), true);
+        assert_eq!(words(&mut session, 59), before);
+        assert_eq!(words(&mut session, 61), (tainted, counting, pods, false));
+        // Back in time it is as it was.
+        assert_eq!(words(&mut session, 59), before);
     }
 }

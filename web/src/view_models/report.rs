@@ -544,6 +544,7 @@ const fn noun(kind: DomainKind) -> &'static str {
         DomainKind::Label => "label value",
         DomainKind::List => "list",
         DomainKind::Pair => "pair",
+        DomainKind::DevicePool => "device pool",
     }
 }
 

@@ -45,7 +45,11 @@ impl WarningMarks {
                     Subject::Node { name } => {
                         marked.nodes.entry(name.clone()).or_insert(*severity);
                     }
-                    Subject::Owner { .. } | Subject::Budget { .. } | Subject::Zone { .. } => {}
+                    Subject::Owner { .. }
+                    | Subject::Budget { .. }
+                    | Subject::ResourceClaim { .. }
+                    | Subject::TaintRule { .. }
+                    | Subject::Zone { .. } => {}
                 }
             }
         }
@@ -78,7 +82,10 @@ pub(crate) fn selects(subject: &Subject) -> Option<Selection> {
         Subject::Pod { name } => Some(Selection::Pod(name.clone())),
         Subject::Node { name } => Some(Selection::Node(name.clone())),
         Subject::Zone { name } => Some(Selection::Zone(name.as_str().into())),
-        Subject::Owner { .. } | Subject::Budget { .. } => None,
+        Subject::Owner { .. }
+        | Subject::Budget { .. }
+        | Subject::ResourceClaim { .. }
+        | Subject::TaintRule { .. } => None,
     }
 }
 

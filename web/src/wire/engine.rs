@@ -7,6 +7,7 @@ use taintlab_core::api::{
 use taintlab_core::command::{Command, NodeResources};
 use taintlab_core::controllers::autoscaler::AutoscalerSettings;
 use taintlab_core::controllers::descheduler::DeschedulerSettings;
+use taintlab_core::controllers::device_taint_eviction::DeviceEviction;
 use taintlab_core::controllers::node_lifecycle::{
     EvictionStatus, NodeHealth, NodeHealthView, QueuedNode, RateSource, Ready, Renewal,
     ZoneView as ZoneRates,
@@ -37,8 +38,8 @@ use taintlab_core::release::KubernetesRelease;
 use taintlab_core::report::ClusterIdentity;
 use taintlab_core::scenario::{Bookmark, ScenarioMetadata};
 use taintlab_core::simulator::{
-    AttachmentView, Availability, ClaimView, EvictionView, Gap, HealthPassTime, JobView,
-    NodeView as NodeStatus, OutcomeKind, PendingPod, PodExplanation, PodSeries, ReadyStep,
+    AttachmentView, Availability, ClaimView, DeviceView, EvictionView, Gap, HealthPassTime,
+    JobView, NodeView as NodeStatus, OutcomeKind, PendingPod, PodExplanation, PodSeries, ReadyStep,
     SignalView, StorageClassView, StorageView, ThresholdLine, UsageSeries, VolumeView,
     WorkloadView,
 };
@@ -170,13 +171,17 @@ structs! {
     StorageClassView { storage_class, provisioner, volume_binding_mode, is_default }
     AttachmentView { volume, node, attached, mounted, pods, forced_detach_at }
     PodExplanation {
-        pod, node, node_exists, matching, timer, terminating, awaits_kubelet, tombstone,
+        pod, node, node_exists, matching, timer, device, terminating, awaits_kubelet, tombstone,
     }
     ScheduledEviction { pod, created_at, fire_at }
+    DeviceView { driver, pool, device, taints }
+    DeviceEviction {
+        claim, device, taint, rule, toleration, tainted_at, tolerated_until, created_at,
+    }
     Explanation { tolerations, taints, verdict }
     TaintExplanation { taint, no_execute, answered_by, consequence, outcomes }
     TimeBudget {
-        pod, node, evicted_at, over, range, gone_at, awaits_kubelet, counted_from, terms,
+        pod, node, evicted_at, over, range, gone_at, awaits_kubelet, device, counted_from, terms,
     }
     Term { kind, start, end, duration, text, set_by }
     EvictionRange { earliest, latest, text }
@@ -220,11 +225,16 @@ enums! {
         HiddenByOrder, ToleratesUnreachableForever, StatefulSetStuck, BarePodLost,
         BudgetDoesNotHelp, ZoneTooSmall, OneZone, ControlPlaneLost, DeschedulerLeavesPod,
         ShutdownCutsGracePeriod, VolumeHeldByNode, VolumeInOnePlace, SurgeWithHostPort,
+        DeviceTolerationInPod, DeviceTolerationWithoutEffect, DeviceTolerationTooLate,
+        TaintRuleWithoutSelector, TaintRuleOff,
     }
     Severity { Critical, Warning, Note }
     Gravity { Error, Warning }
     FixLanguage { Yaml, Kubectl, Flag }
-    Subject { Owner { kind, name }, Budget { name }, Pod { name }, Node { name }, Zone { name } }
+    Subject {
+        Owner { kind, name }, Budget { name }, Pod { name }, Node { name }, ResourceClaim { name },
+        TaintRule { name }, Zone { name },
+    }
     LaneState {
         Ready, NotReady, Unreachable, Unknown, Pending, Unschedulable, Starting, Counting,
         Terminating, Stuck, Evicted, Failed, Succeeded, Initial, Normal, PartialDisruption,

@@ -14,7 +14,7 @@ use crate::saved::SavedWork;
 use crate::session::{Gone, MarkKind, Outline, StartChange, StartSettings};
 use crate::view_models::board::density::{Density, Detail};
 use crate::view_models::board::patch::{BoardPatch, ZonePatch};
-use crate::view_models::board::{NodeView, PodView, Totals, ZoneView};
+use crate::view_models::board::{DriverDevices, NodeView, PodView, Totals, ZoneView};
 use crate::view_models::caption::Caption;
 use crate::view_models::console::{Drain, Entry, Outcome, Printed};
 use crate::view_models::display::{Category, RowText};
@@ -22,8 +22,8 @@ use crate::view_models::import_report::{
     Listed, ListedKind, Listing, ReadKind, ReadView, Show, State,
 };
 use crate::view_models::inspector_model::{
-    Expected, InspectedNode, InspectedPod, InspectedPods, InspectedResources, InspectedZone,
-    InspectorModel, Overview,
+    Expected, InspectedDevice, InspectedNode, InspectedPod, InspectedPods, InspectedResources,
+    InspectedZone, InspectorModel, Overview,
 };
 use crate::view_models::lanes::{
     Chosen, ChosenArea, ForecastState, Frame, LaneBar, LaneRow, LanesMsg, LanesView, LanesWindow,
@@ -84,9 +84,10 @@ structs! {
     }
     BoardPatch { zones, pending, totals }
     NodeView {
-        name, zone, ready, unreachable, unschedulable, taints, pods, pod_count, counts, gone,
-        gone_count, exists,
+        name, zone, ready, unreachable, unschedulable, taints, devices, pods, pod_count, counts,
+        gone, gone_count, exists,
     }
+    DriverDevices { driver, count, tainted, tainted_count }
     PodView { key, node, state, why, owner }
     Totals { nodes, pods, pending, counts, evictions }
     ZoneView { key, name, region, nodes, ready, counts, pods, state }
@@ -99,7 +100,8 @@ structs! {
     Listing { planned, show, filter, most }
     ReadView { found, kind, diagnostics, dropped, counts, missing, size }
     Expected { text, failure, open }
-    InspectedNode { view, object, yaml, kubelet, resources, has }
+    InspectedNode { view, object, yaml, kubelet, resources, has, devices }
+    InspectedDevice { view, pods }
     InspectedPod {
         view, object, yaml, explanation, decided, budget, earlier, wall_clock, options, causes,
         scheduling, storage,

@@ -2,15 +2,16 @@
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
+use super::{DeviceEviction, timestamp};
 use crate::api::{AllocatedDevice, DeviceTaintRule, ResourceClaim, ResourceSlice, Taint};
 use crate::order::Order;
-use crate::policy::devices::device_toleration_time;
-use crate::time::Time;
+use crate::policy::devices::{deciding_device_toleration, device_toleration_time};
+use crate::time::{Time, Timestamp};
 
 /// The taint that is the reason of an eviction. Mirrors `trackedTaint`.
 #[derive(Clone, Debug)]
@@ -88,6 +89,17 @@ impl Eviction {
     }
 }
 
+/// A taint that evicts the pods of a claim.
+struct Evicting<'a> {
+    /// The time of the eviction, in nanoseconds from zero on.
+    at: i64,
+    /// Index of the device among those of the claim.
+    index: usize,
+    device: &'a AllocatedDevice,
+    taint: &'a Taint,
+    reason: Reason,
+}
+
 /// The taints of devices: slices by pool, and the rules that evict.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Taints {
@@ -146,25 +158,77 @@ impl Taints {
     pub(super) fn eviction_of(&self, claim: &ResourceClaim, start: Time) -> Option<Eviction> {
         let mut at = i64::MAX;
         let mut reasons = Vec::new();
-        for device in claim.allocation.iter().flatten() {
-            let mut add = |taint: &Taint, reason: Reason| {
-                let time = device_toleration_time(taint, &device.tolerations);
-                // The API server gives each taint a time.
-                let Some((seconds, added)) = time.zip(taint.time_added) else { return };
-                at = at.min(nanos_between(start, added).saturating_add(seconds));
-                reasons.push(reason);
-            };
-            self.visit_slice_taints(device, &mut add);
-            for rule in self.rules.values().filter(|rule| hits(rule, device)) {
-                add(&rule.taint, Reason::Rule(rule.clone()));
-            }
-        }
+        self.visit_evicting_taints(claim, start, &mut |evicting| {
+            at = at.min(evicting.at);
+            reasons.push(evicting.reason);
+        });
         if reasons.is_empty() {
             return None;
         }
         let mut eviction = Eviction { at, reasons };
         eviction.tidy();
         Some(eviction)
+    }
+
+    /// The taint that decides when the pods of a claim are evicted: of those that evict first, the
+    /// first one. `start` is the time at zero.
+    pub(super) fn deciding_taint(
+        &self,
+        claim: &ResourceClaim,
+        start: Time,
+    ) -> Option<(i64, DeviceEviction)> {
+        let mut deciding: Option<(i64, DeviceEviction)> = None;
+        self.visit_evicting_taints(claim, start, &mut |evicting| {
+            let Evicting { at, index, device, taint, reason } = evicting;
+            if deciding.as_ref().is_some_and(|(known, _)| *known <= at) {
+                return;
+            }
+            let toleration = deciding_device_toleration(taint, &device.tolerations);
+            let toleration = toleration.map(|(place, toleration)| {
+                let seconds = toleration.toleration_seconds.unwrap_or_default();
+                format!(
+                    "status.allocation.devices.results[{index}].tolerations[{place}]\
+                     .tolerationSeconds={seconds}"
+                )
+            });
+            let eviction = DeviceEviction {
+                claim: claim.key.clone(),
+                device: device.to_string(),
+                taint: taint.to_string(),
+                rule: match reason {
+                    Reason::Rule(rule) => Some(rule.name.clone()),
+                    Reason::Slice(..) => None,
+                },
+                toleration,
+                tainted_at: taint.time_added.unwrap_or(start),
+                tolerated_until: timestamp(at),
+                created_at: Timestamp::ZERO,
+            };
+            deciding = Some((at, eviction));
+        });
+        deciding
+    }
+
+    /// Calls `see` with each taint that evicts the pods of a claim at some time.
+    fn visit_evicting_taints(
+        &self,
+        claim: &ResourceClaim,
+        start: Time,
+        see: &mut dyn FnMut(Evicting<'_>),
+    ) {
+        for (index, device) in claim.allocation.iter().flatten().enumerate() {
+            let mut add = |taint: &Taint, reason: Reason| {
+                let time = device_toleration_time(taint, &device.tolerations);
+                // The API server gives each taint a time.
+                let Some((tolerated, added)) = time.zip(taint.time_added) else { return };
+                let at = nanos_between(start, added).saturating_add(tolerated);
+                see(Evicting { at, index, device, taint, reason });
+            };
+            self.visit_slice_taints(device, &mut add);
+            for rule in self.rules.values().filter(|rule| hits(rule, device)) {
+                add(&rule.taint, Reason::Rule(rule.clone()));
+            }
+        }
     }
 
     fn visit_slice_taints(&self, wanted: &AllocatedDevice, add: &mut dyn FnMut(&Taint, Reason)) {

@@ -20,7 +20,7 @@ use crate::test_id::TestId;
 use crate::text::{at, count};
 use crate::view_models::board::density::Detail;
 use crate::view_models::board::patch::MAX_DOTS;
-use crate::view_models::board::{NodeView, PodView, unreachable_words};
+use crate::view_models::board::{DriverDevices, NodeView, PodView, unreachable_words};
 use crate::view_models::names::Shared;
 use crate::view_models::pane::{PaneMsg, PaneTab};
 use crate::view_models::selection::Selection;
@@ -81,6 +81,9 @@ pub(crate) fn NodeCard(props: &NodeCardProps) -> Html {
                     { for node.taints.iter().map(|taint| taint_chip(taint, true)) }
                 </div>
             }
+            if !node.devices.is_empty() && props.detail != Detail::Cells {
+                { devices(node) }
+            }
             { match props.detail {
                 Detail::Full => rows(props),
                 Detail::Compact => dots(props),
@@ -89,6 +92,29 @@ pub(crate) fn NodeCard(props: &NodeCardProps) -> Html {
             if node.exists && (props.detail == Detail::Full || selected) {
                 { deeds(node, &props.dispatch) }
             }
+        </div>
+    }
+}
+
+/// The number of devices of each driver, and the tainted ones by name.
+fn devices(node: &NodeView) -> Html {
+    let of = |driver: &DriverDevices| {
+        let more = driver.tainted_count.saturating_sub(driver.tainted.len());
+        html! {
+            <>
+                <span class="clip">{ format!("{} × {}", driver.count, driver.driver) }</span>
+                { for driver.tainted.iter().map(|tainted| html! {
+                    <span class="taint" title={tainted.clone()}>
+                        <span class="clip">{ tainted.clone() }</span>
+                    </span>
+                }) }
+                if more > 0 { <span>{ format!("and {more} more tainted") }</span> }
+            </>
+        }
+    };
+    html! {
+        <div class="taints devices" aria-hidden="true" data-testid={TestId::Devices}>
+            { for node.devices.iter().map(of) }
         </div>
     }
 }
@@ -141,6 +167,9 @@ fn more_words(node: &NodeView, warned: bool) -> String {
     let mut words = String::new();
     for taint in &node.taints {
         words.push_str(&format!(", taint {taint}"));
+    }
+    for driver in &node.devices {
+        words.push_str(&format!(", {}", driver.words()));
     }
     if let Some(cause) = node.unreachable {
         words.push_str(&format!(", {}", unreachable_words(cause)));

@@ -102,6 +102,8 @@ fn object(subject: &Subject, dispatch: &Dispatch) -> Html {
         Subject::Owner { kind, name } => (kind.as_str(), name.to_string()),
         Subject::Budget { name } => ("PodDisruptionBudget", name.to_string()),
         Subject::Pod { name } => ("pod", name.to_string()),
+        Subject::ResourceClaim { name } => ("ResourceClaim", name.to_string()),
+        Subject::TaintRule { name } => ("DeviceTaintRule", name.clone()),
         Subject::Node { name } => ("node", name.to_string()),
         Subject::Zone { name } if name.name().is_empty() => ("", "nodes without a zone".to_owned()),
         Subject::Zone { name } => ("zone", name.name()),

@@ -17,7 +17,8 @@ use crate::components::parts::pod_mark::pod_row;
 use crate::components::parts::tabs::{Tab, tabs};
 use crate::components::parts::yaml_tab::YamlTab;
 use crate::messages::{Dialog, Dispatch, Msg, maybe, refused};
-use crate::view_models::inspector_model::InspectedNode;
+use crate::test_id::TestId;
+use crate::view_models::inspector_model::{InspectedDevice, InspectedNode};
 use crate::view_models::selection::Selection;
 
 /// A tab of the panel.
@@ -31,6 +32,8 @@ enum NodeTab {
     Resources,
     /// The node's pods.
     Pods,
+    /// The node's devices.
+    Devices,
     /// The node's labels, to be edited.
     Labels,
     /// The object as YAML.
@@ -44,6 +47,7 @@ impl Tab for NodeTab {
             Self::Health => "health",
             Self::Resources => "resources",
             Self::Pods => "pods",
+            Self::Devices => "devices",
             Self::Labels => "labels",
             Self::Yaml => "yaml",
         }
@@ -55,6 +59,7 @@ impl Tab for NodeTab {
             Self::Health => "Health",
             Self::Resources => "Resources",
             Self::Pods => "Pods",
+            Self::Devices => "Devices",
             Self::Labels => "Labels",
             Self::Yaml => "YAML",
         }
@@ -91,7 +96,7 @@ pub(crate) fn NodePanel(props: &NodePanelProps) -> Html {
             </>
         };
     };
-    let all = [
+    let mut all = vec![
         (NodeTab::Taints, Some(view.taints.len())),
         (NodeTab::Health, None),
         (NodeTab::Resources, None),
@@ -99,8 +104,13 @@ pub(crate) fn NodePanel(props: &NodePanelProps) -> Html {
         (NodeTab::Labels, Some(node.metadata.labels.len())),
         (NodeTab::Yaml, None),
     ];
+    let known = props.node.devices.len();
+    if known > 0 {
+        all.insert(4, (NodeTab::Devices, Some(known)));
+    }
     let body = match *tab {
         NodeTab::Pods => pods(props),
+        NodeTab::Devices => devices(props),
         NodeTab::Health => node_health(&props.node, dispatch),
         NodeTab::Resources => html! {
             <Resources node={props.node.clone()} dispatch={dispatch.clone()} />
@@ -162,15 +172,42 @@ fn pods(props: &NodePanelProps) -> Html {
     if view.pods.is_empty() {
         return html! { <p class="hint">{ "No pods." }</p> };
     }
-    let onclick = maybe(&props.dispatch, |event: MouseEvent| {
+    html! {
+        <div class="podlist" onclick={select_pod(props)}>
+            { for view.pods.iter().map(|pod| pod_row(pod, false, None)) }
+        </div>
+    }
+}
+
+/// Selects the pod that is clicked.
+fn select_pod(props: &NodePanelProps) -> Callback<MouseEvent> {
+    maybe(&props.dispatch, |event: MouseEvent| {
         let target: web_sys::Element = event.target_dyn_into()?;
         let pod = target.closest("[data-pod]").ok().flatten()?.get_attribute("data-pod")?;
         let key = taintlab_core::api::PodKey::parse(&pod).ok()?;
         Some(Msg::Select(Some(Selection::Pod(key))))
-    });
+    })
+}
+
+/// The devices with their taints, and the pods that have them.
+fn devices(props: &NodePanelProps) -> Html {
+    let row = |InspectedDevice { view, pods }: &InspectedDevice| {
+        html! {
+            <li data-tainted={(!view.taints.is_empty()).to_string()}>
+                <div>{ format!("{}/{}/{}", view.driver, view.pool, view.device) }</div>
+                { for view.taints.iter().map(|taint| html! {
+                    <div class="taint">{ format!("tainted {taint}") }</div>
+                }) }
+                if pods.is_empty() { <div class="muted">{ "of no pod" }</div> }
+                { for pods.iter().map(|pod| html! {
+                    <button class="btn small" data-pod={pod.to_string()}>{ pod.to_string() }</button>
+                }) }
+            </li>
+        }
+    };
     html! {
-        <div class="podlist" {onclick}>
-            { for view.pods.iter().map(|pod| pod_row(pod, false, None)) }
-        </div>
+        <ul class="devicelist" onclick={select_pod(props)} data-testid={TestId::NodeDevices}>
+            { for props.node.devices.iter().map(row) }
+        </ul>
     }
 }

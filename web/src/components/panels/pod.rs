@@ -187,7 +187,8 @@ fn verdict(pod: &InspectedPod) -> Html {
     let sentence = pod.explanation.matching.sentence();
     // The headline already says that the pod stays, or that an older timer wins.
     let stays = sentence.strip_prefix("stays: ");
-    let timer_wins = stays.is_some() && state.verdict == PodVerdict::Counting;
+    let device = pod.explanation.device.as_ref();
+    let timer_wins = stays.is_some() && state.verdict == PodVerdict::Counting && device.is_none();
     let sentence = match stays {
         Some(stays) if timer_wins => format!("Without that timer it would stay: {stays}"),
         Some(stays) => stays.to_owned(),
@@ -216,6 +217,14 @@ fn verdict(pod: &InspectedPod) -> Html {
                 <span class="muted num">{ wall_clock }</span>
             }
             if timer_wins { { decided.clone() } }
+            if let Some(device) = device {
+                <p data-testid={TestId::DeviceEviction}>
+                    { in_words(&format!("{}.", capitalised(&device.decision()))) }
+                    if let Some(toleration) = &device.toleration {
+                        <br /><code>{ toleration.clone() }</code>
+                    }
+                </p>
+            }
             if has_ended(state) {
                 <p>{ pod.object.status.message.clone() }</p>
             } else if !waits_for_node(pod) {

@@ -121,6 +121,7 @@ fn drawn(node: &Rc<NodeView>, detail: Detail) -> Rc<NodeView> {
         zone: node.zone.clone(),
         ready: node.ready.clone(),
         taints: node.taints.clone(),
+        devices: node.devices.clone(),
         ..*node.as_ref()
     })
 }

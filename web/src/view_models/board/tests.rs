@@ -113,3 +113,18 @@ fn only_pods_on_a_node_stay() {
     model.update(&mut session);
     assert_eq!((stay(&model), orphaned(&model)), (2, 1));
 }
+
+#[test]
+fn a_card_names_a_few_tainted_devices() {
+    let view = |number: usize| DeviceView {
+        driver: "d".to_owned(),
+        pool: "p".to_owned(),
+        device: format!("gpu-{number}"),
+        taints: vec!["k:NoExecute".to_owned()],
+    };
+    let views: Vec<_> = (0..9).map(view).collect();
+    let all = DriverDevices::of(&views);
+    assert_eq!((all.len(), all[0].count, all[0].tainted_count), (1, 9, 9));
+    assert_eq!(all[0].tainted.len(), MOST_TAINTED);
+    assert_eq!(all[0].tainted[0], "gpu-0 tainted k:NoExecute");
+}

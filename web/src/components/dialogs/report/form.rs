@@ -32,6 +32,7 @@ struct Draft {
     nodes: bool,
     zones: bool,
     regions: bool,
+    device_pools: bool,
     zone_pairs: bool,
     /// Node labels that define pools, each with whether its pools fail.
     pools: Vec<(String, bool)>,
@@ -75,6 +76,7 @@ impl Draft {
             nodes: options.nodes,
             zones: options.zones,
             regions: options.regions,
+            device_pools: options.device_pools,
             zone_pairs: options.pairs.contains(&DomainKind::Zone),
             pools: pools.collect(),
             labels: labels.collect::<Vec<_>>().join(", "),
@@ -141,6 +143,7 @@ impl Draft {
             nodes: self.nodes,
             zones: self.zones,
             regions: self.regions,
+            device_pools: self.device_pools,
             labels: pools.cloned().chain(words(&self.labels)).collect(),
             lists,
             pairs: if self.zone_pairs { vec![DomainKind::Zone] } else { Vec::new() },
@@ -200,6 +203,9 @@ pub(crate) fn ReportForm(props: &ReportFormProps) -> Html {
                     { check("each node", draft.nodes, |it, on| it.nodes = on) }
                     { check("each zone", draft.zones, |it, on| it.zones = on) }
                     { check("each region", draft.regions, |it, on| it.regions = on) }
+                    { check("each pool of devices", draft.device_pools, |it, on| {
+                        it.device_pools = on;
+                    }) }
                     { check("every pair of zones", draft.zone_pairs, |it, on| {
                         it.zone_pairs = on;
                     }) }
