@@ -3,20 +3,19 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use serde::Serialize;
-use serde_json::{json, to_value};
+use serde_json::to_value;
 use taintlab_core::api::Pod;
 use taintlab_core::command::Command;
 use taintlab_core::lanes::{Lane, LaneSubject, Lanes};
 use taintlab_core::order::Order;
 use taintlab_core::release::KubernetesRelease;
-use taintlab_core::scenario::{Expectation, Scenario, ScenarioMetadata, Step};
+use taintlab_core::scenario::{Scenario, ScenarioMetadata, Step};
 use taintlab_core::slices::at_once;
 use taintlab_core::time::{Span, Timestamp};
 use taintlab_manifest::{
     Diagnostic, Dropped, Extent, Format, Import, ImportOptions, ObjectOutcome, ObjectReport,
     Purpose, Severity, SvgOptions, export, import_in_slices, is_scenario_in_slices,
-    read_scenario_in_slices, redact_scenario, timeline_svg, to_yaml, write_scenario,
+    read_scenario_in_slices, redact_scenario, timeline_svg, write_scenario,
 };
 
 use crate::samples;
@@ -384,11 +383,6 @@ pub(crate) fn shared_text(session: &Session) -> Result<String, String> {
     Ok(write_scenario(&scenario))
 }
 
-/// An object as YAML.
-pub(crate) fn yaml(object: &impl Serialize) -> String {
-    to_yaml(object).unwrap_or_default()
-}
-
 /// The commands that apply the edited YAML of a selected node or pod.
 ///
 /// # Errors
@@ -401,11 +395,11 @@ pub(crate) fn edited_object(
         Selection::Node(name) => one_object(text, "node", |mut read| {
             let node = read.nodes.pop()?;
             (is_empty(&read) && node.metadata.name == name.as_str())
-                .then(|| Command::UpdateNode(node))
+                .then_some(Command::UpdateNode(node))
         }),
         Selection::Pod(key) => one_object(text, "pod", |mut read| {
             let pod = read.pods.pop()?;
-            (is_empty(&read) && pod.key() == *key).then(|| Command::UpdatePod(pod))
+            (is_empty(&read) && pod.key() == *key).then_some(Command::UpdatePod(pod))
         }),
         Selection::Zone(_) | Selection::Workload(_) | Selection::Pods(_) => {
             one_object(text, "object", |_| None)
@@ -449,12 +443,6 @@ fn one_object<T>(
             help: Some("to create something else, use Import".to_owned()),
         }]
     })
-}
-
-/// Expectations, as the part of a scenario file that states them.
-pub(crate) fn expect_text(expect: &[Expectation]) -> String {
-    let text = to_value(expect).and_then(|expect| to_yaml(&json!({ "expect": expect })));
-    text.unwrap_or_default()
 }
 
 /// The lanes of objects as a picture: the record, and the forecast in paler colours.

@@ -286,7 +286,7 @@ since! {
     /// since 1.34, where the gate `DynamicResourceAllocation` is on by default.
     deallocates_claims = 34;
     /// Whether the scheduler itself allocates devices, if the gate `DynamicResourceAllocation` is on:
-    /// since 1.31. Before, drivers did, or knew only devices of another form.
+    /// since 1.31, which is not certain. Before, drivers did, or knew only devices of another form.
     allocates_devices = 31, believed;
     /// Whether a topology spread constraint whose selector is empty counts no pods, instead of all:
     /// since 1.25, which is not certain.

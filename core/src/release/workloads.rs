@@ -25,9 +25,9 @@ since! {
     /// is on by default (kubernetes#96441 brought it with 1.21, switched off).
     has_daemon_set_surge = 22;
     /// Whether a roll-out of a DaemonSet counts as missing what it has not on nodes with pods of
-    /// it, wanted there or not, and not pods of an old template that are not available: since 1.21
-    /// (kubernetes#96441).
-    counts_nodes_of_daemon_pods = 21;
+    /// it, wanted there or not, and not pods of an old template that are not available: since 1.21,
+    /// which is not certain (kubernetes#96441).
+    counts_nodes_of_daemon_pods = 21, believed;
     /// Whether a DaemonSet that surges asks if it wants a pod on a node before it creates one
     /// there: since 1.29 (kubernetes#119317, which late patches of 1.26 to 1.28 have too).
     daemon_set_surge_asks_for_node = 29;

@@ -20,12 +20,12 @@ use taintlab_core::simulator::{
     StorageView, UsageSeries, devices_of_node, pods_with_device,
 };
 use taintlab_core::time::Timestamp;
+use taintlab_manifest::to_yaml;
 
 use super::board::{BoardModel, NodeView, PodView, Totals};
 use super::late_eviction::LateEviction;
 use super::selection::{PodGroup, Selection};
 use super::workloads::{Track, track};
-use crate::files;
 use crate::samples::SAMPLE;
 use crate::session::{Gone, RowKind, Session};
 
@@ -244,7 +244,8 @@ impl InspectorModel {
                 let kubelet = session.simulator().node_view(name.as_str()).map(Rc::new);
                 let resources = resources(session, name.as_str()).map(Rc::new);
                 let has = session.simulator().node_resources(name.as_str()).map(Rc::new);
-                let yaml = object.as_deref().map(files::yaml).unwrap_or_default().into();
+                let yaml =
+                    object.as_deref().and_then(|it| to_yaml(it).ok()).unwrap_or_default().into();
                 let devices = devices(session.simulator(), name.as_str());
                 let view = view.clone();
                 let node = InspectedNode { view, object, yaml, kubelet, resources, has, devices };
@@ -286,7 +287,7 @@ fn pod(session: &Session, model: &BoardModel, key: &PodKey) -> Option<InspectorM
     Some(InspectorModel::Pod(Box::new(InspectedPod {
         view,
         storage: StorageView::of_pod(simulator, &object).map(Rc::new),
-        yaml: files::yaml(&*object).into(),
+        yaml: to_yaml(&*object).unwrap_or_default().into(),
         object,
         explanation: Rc::new(simulator.explain(key)?),
         decided: last_decision(session, key),

@@ -6,15 +6,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use serde_json::{json, to_value};
 use taintlab_core::api::NodeName;
 use taintlab_core::lanes::area::{Area, AreaState};
 use taintlab_core::lanes::{Cause, LaneRecorder, LaneState, LaneSubject, Segment};
 use taintlab_core::order::Ordered;
 use taintlab_core::protocol::zone::ZoneKey;
+use taintlab_core::scenario::Expectation;
 use taintlab_core::time::{SECOND, Timestamp};
+use taintlab_manifest::to_yaml;
 
 use super::selection::Selection;
-use crate::files;
 use crate::session::Session;
 use crate::text::at;
 
@@ -689,6 +691,12 @@ impl Chosen {
     }
 }
 
+/// Expectations, as the part of a scenario file that states them.
+fn expect_text(expect: &[Expectation]) -> String {
+    let text = to_value(expect).and_then(|expect| to_yaml(&json!({ "expect": expect })));
+    text.unwrap_or_default()
+}
+
 /// An area with its contents.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ChosenArea {
@@ -715,7 +723,7 @@ impl ChosenArea {
     pub(crate) fn new(objects: usize, area: Area, only_record: bool, place: (f64, f64)) -> Self {
         let Area { from, to, states, expect } = area;
         let expected = expect.len();
-        let expect = files::expect_text(&expect);
+        let expect = expect_text(&expect);
         Self { objects, from, to, states, expect, expected, only_record, place }
     }
 }

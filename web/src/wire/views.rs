@@ -151,8 +151,8 @@ enums! {
     Origin { Sample, Saved(edits, start), Link(fragment, inflated) }
     Reply {
         Done, Staged(staged), Edited(done), Played(played), Nodes(nodes), Read(read),
-        Listed(listed), Lines(lines), Text(text), Commands(read), Completions(found), Offers(lines), Catalogue(all),
-        Link(draft), Embed(made),
+        Listed(listed), Lines(lines), Text(text), Commands(read), Completions(found), Offers(lines),
+        Catalogue(all), Link(draft), Embed(made),
     }
     Effect {
         Say(notice), Announce(words), CloseDialog, Stop, Turn, Reveal(what),

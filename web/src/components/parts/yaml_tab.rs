@@ -106,9 +106,12 @@ pub(crate) fn YamlTab(props: &YamlTabProps) -> Html {
 
 /// The commands that replace a pod, in place of those that update it.
 fn replacing(commands: Vec<Command>) -> Vec<Command> {
-    let replaced = commands.into_iter().flat_map(|command| match command {
-        Command::UpdatePod(pod) => files::replace_pod(pod).to_vec(),
-        other => vec![other],
+    let replaced = commands.into_iter().flat_map(|command| {
+        if let Command::UpdatePod(pod) = command {
+            files::replace_pod(pod).to_vec()
+        } else {
+            vec![command]
+        }
     });
     replaced.collect()
 }
