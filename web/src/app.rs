@@ -33,7 +33,7 @@ pub(crate) use self::keeping::{InitialState, begin};
 use self::requests::Waiting;
 use crate::browser;
 use crate::components::parts::busy::Activity;
-use crate::connection::Connection;
+use crate::connection::{Connection, Told};
 use crate::files;
 use crate::focus::{Focus, Goal, Place};
 use crate::messages::{Dialog, Dispatch, Msg, Notice, Source};
@@ -200,6 +200,10 @@ impl Component for App {
         let InitialState { connection, fragment, update, notices, keeping, offered } =
             *ctx.props().initial.take().unwrap_or_default();
         let listener = dispatch.reform(|told| Msg::Told(Box::new(told)));
+        if let Some(why) = connection.broken() {
+            // Nobody was there yet to be told.
+            listener.emit(Told::Broken(why));
+        }
         connection.listen(move |told| listener.emit(told));
         let mut app = Self {
             connection,

@@ -84,6 +84,11 @@ impl Connection {
         self.0.works.get()
     }
 
+    /// The reason why the worker broke down, if it did.
+    pub(crate) fn broken(&self) -> Option<String> {
+        self.0.broken.borrow().clone()
+    }
+
     /// Ends the session and starts another, empty one; in a worker if `in_worker`.
     pub(crate) fn restart(&self, in_worker: bool) {
         let turn = self.0.turn.get().wrapping_add(1);
@@ -167,7 +172,7 @@ impl Connection {
     /// # Errors
     /// The worker broke down, or the request was given up.
     async fn ask(&self, request: Request, watch: &Watch) -> Result<Box<Update>, String> {
-        if let Some(why) = self.0.broken.borrow().clone() {
+        if let Some(why) = self.broken() {
             return Err(why);
         }
         let found = Rc::new(RefCell::new(None));
