@@ -88,13 +88,13 @@ pub(crate) const PACKAGE_GOAL_BROTLI: u64 = 90_000;
 
 /// The limit of that size, a little above the present one. Whoever raises it says why in the
 /// commit.
-pub(crate) const PACKAGE_BUDGET_BROTLI: u64 = 1_098_500;
+pub(crate) const PACKAGE_BUDGET_BROTLI: u64 = 1_125_000;
 
 /// The desired size of `taintlab/lite` in bytes of brotli.
 pub(crate) const LITE_GOAL_BROTLI: u64 = 60_000;
 
 /// The limit of that size.
-pub(crate) const LITE_BUDGET_BROTLI: u64 = 45_600;
+pub(crate) const LITE_BUDGET_BROTLI: u64 = 45_500;
 
 /// The size limit of the script and the styles of the element `<taint-lab>` in bytes, gzipped.
 pub(crate) const ELEMENT_BUDGET_GZIP: u64 = 17_000;
