@@ -42,7 +42,8 @@ async function serveCompressed(folder) {
   };
   collect(folder);
   const server = createServer((request, response) => {
-    const path = request.url === "/" ? "/index.html" : request.url;
+    const [address] = request.url.split("?");
+    const path = address === "/" ? "/index.html" : address;
     const body = files.get(path);
     response.writeHead(body ? 200 : 404, {
       "content-type": TYPES[extname(path)] ?? "text/plain",
