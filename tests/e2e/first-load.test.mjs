@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 
 import { playgroundTest } from "./support/browser.mjs";
-import { evictions, loadScenario, ready, runToEnd, until } from "./support/page.mjs";
+import { atOnce } from "./support/idle.mjs";
+import { evictions, loadScenario, now, ready, runToEnd, until } from "./support/page.mjs";
 
 const ENGINE = "**/*_bg.wasm";
 
@@ -23,6 +24,50 @@ playgroundTest("the page says that the engine is loaded until it is there", { al
   await ready(page);
   assert.equal(await page.getByText("Loading the engine…").count(), 0);
 });
+
+/** The program behind the page, without the page's own. */
+const BEHIND = "**/engine_bg.wasm*";
+
+playgroundTest(
+  "the sample stands before the engine, and what is done waits for it",
+  { alone: true },
+  async ({ page, url }) => {
+    let arrives;
+    const held = new Promise((release) => (arrives = release));
+    await page.route(BEHIND, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.goto(`${url}?new`, { waitUntil: "commit" });
+    await ready(page);
+    assert.ok((await page.getByTestId("board").locator("[data-pod]").count()) > 10);
+    await atOnce(page, () => page.keyboard.press("n"));
+    await page.getByTestId("busy").getByText("Loading the engine").waitFor();
+    assert.equal(await now(page), 0n);
+    arrives();
+    await until(page, async () => assert.ok((await now(page)) > 0n));
+  },
+);
+
+playgroundTest(
+  "a page that stands says that its engine is missing",
+  { alone: true },
+  async ({ page, url, problems }) => {
+    await page.route(BEHIND, (route) => route.abort());
+    await page.goto(`${url}?new`, { waitUntil: "commit" });
+    await ready(page);
+    const alert = page.getByRole("alert").filter({ hasText: "The engine could not be loaded" });
+    await alert.waitFor();
+    await page.unroute(BEHIND);
+    await atOnce(page, () => alert.getByRole("button", { name: "Try again" }).click());
+    await alert.waitFor({ state: "detached" });
+    await ready(page);
+    await atOnce(page, () => page.keyboard.press("n"));
+    await until(page, async () => assert.ok((await now(page)) > 0n));
+    // The browser says on its console that a request failed.
+    problems.length = 0;
+  },
+);
 
 playgroundTest(
   "without the engine the page says so, and tries again",

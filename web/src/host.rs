@@ -488,6 +488,10 @@ pub(crate) fn sample_picture() -> Vec<u8> {
     for request in [Request::Stage(Origin::Sample), Request::Take] {
         host.handle(0, request, &mut |update| changes = update.changes);
     }
+    for lanes in [LanesMsg::Show(true, false), LanesMsg::Look(0, 8, 600)] {
+        let lanes = Request::Lanes(lanes, false);
+        host.handle(0, lanes, &mut |update| changes.lanes = update.changes.lanes);
+    }
     (changes.kept, changes.start) = (None, None);
     changes.long_start.clear();
     to_bytes(&Update { changes, ..Update::default() })
