@@ -76,7 +76,7 @@ pub trait Controller {
 
     /// Does one piece of what is due: a timer that has fired; if there is none, one piece of
     /// queued work.
-    fn handle_timeout(&mut self, context: &mut Context<'_>);
+    fn handle_timeout(&mut self, _: &mut Context<'_>) {}
 
     /// What to do next, or `None`.
     fn poll_action(&mut self, context: &mut Context<'_>) -> Option<Self::Action>;
@@ -90,13 +90,19 @@ pub trait Controller {
     );
 
     /// The next timer.
-    fn next_timer(&self) -> Option<TimerId>;
+    fn next_timer(&self) -> Option<TimerId> {
+        None
+    }
 
     /// What the next timer is for.
-    fn timer_reason(&self) -> Option<TimeoutReason>;
+    fn timer_reason(&self) -> Option<TimeoutReason> {
+        None
+    }
 
     /// The place of the work that is to be done next, if any is queued.
-    fn next_work(&self) -> Option<WorkTicket>;
+    fn next_work(&self) -> Option<WorkTicket> {
+        None
+    }
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called, and what for.
     fn poll_timeout(&self, now: Timestamp) -> Option<Timeout> {

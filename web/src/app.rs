@@ -333,7 +333,7 @@ impl Component for App {
             Msg::DownloadStored(name, edits, start) => {
                 let request = Request::StoredScenario(edits.clone(), start);
                 self.ask(request, move |app, reply| {
-                    // What cannot be read is offered as it is stored.
+                    // A text that cannot be read is offered as it is stored.
                     let (name, text) = match reply {
                         Reply::Text(Ok((_, text))) => (format!("{name}.yaml"), text),
                         _ => (format!("{name}.json"), edits),

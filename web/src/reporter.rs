@@ -100,7 +100,7 @@ pub(crate) fn fault_at(nanos: u64) -> Timestamp {
 
 /// Milliseconds for which a worker makes runs before it sends their results.
 const WORKER_BUDGET: f64 = 150.0;
-/// The same on the page's thread, which has to paint.
+/// Such milliseconds on the page's thread, which has to paint.
 const PAGE_BUDGET: f64 = 12.0;
 
 /// Answers the messages of the page at the other end, as long as the page lives.

@@ -673,7 +673,7 @@ fn rolling_update(
     plan.deletes.extend(others.chain(available.into_iter().take(room)).map(|pod| pod.key()));
 }
 
-/// How many pods more may be missing.
+/// Number of further pods that may be missing.
 fn room(set: &Workload, state: &DaemonSetState, missing: i64) -> usize {
     let most = set.rolling_update("maxUnavailable").ok().flatten();
     let most = most.map_or(1, |most| most.of(state.counts.desired, true));

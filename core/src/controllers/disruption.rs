@@ -29,7 +29,7 @@ use crate::time::{Time, Timestamp};
 /// How long a pod may stay after its eviction was granted. Mirrors `DeletionTimeout`.
 const DELETION_TIMEOUT: Duration = Duration::from_secs(2 * 60);
 
-/// How far the moment of a recorded choice may be from that of its cause, in nanoseconds.
+/// Longest time between a recorded choice and its cause, in nanoseconds.
 const CHOSEN_WITHIN: u64 = 1_000_000_000;
 
 /// Works out what each budget allows. Mirrors `pkg/controller/disruption`.
@@ -43,7 +43,7 @@ pub struct DisruptionController {
     /// Budgets to look at again, since an evicted pod may have stayed.
     rechecks: TimerQueue<PodKey>,
     actions: VecDeque<DisruptionAction>,
-    /// Which budget was chosen among several of a pod, and when.
+    /// Budgets chosen among several of a pod, each with its time.
     choices: Vec<(Timestamp, PodKey)>,
 }
 

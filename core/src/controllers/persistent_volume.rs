@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use serde_json::{Value, json};
 
-use super::{Context, Controller, WorkTicket};
+use super::{Context, Controller};
 use crate::api::{
     ClaimReference, Node, ObjectMeta, PersistentVolume, PersistentVolumeClaim,
     PersistentVolumeSpec, PodKey, StorageClass, VolumeStatus, pod_claims,
@@ -17,9 +17,8 @@ use crate::api::{
 use crate::cluster::{Change, Cluster, VolumeChange, Volumes};
 use crate::order::Ordered;
 use crate::policy::scheduling::{find_matching_volume, is_free_for};
+use crate::protocol::RequestId;
 use crate::protocol::zone::{REGION_LABEL, ZONE_LABEL};
-use crate::protocol::{RequestId, TimeoutReason};
-use crate::queue::timer_queue::TimerId;
 
 /// What the controller wants done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -287,23 +286,9 @@ impl Controller for PersistentVolumeController {
         }
     }
 
-    fn handle_timeout(&mut self, _: &mut Context<'_>) {}
-
     fn poll_action(&mut self, _: &mut Context<'_>) -> Option<PersistentVolumeAction> {
         self.actions.pop_front()
     }
 
     fn handle_action_result(&mut self, _: &mut Context<'_>, _: RequestId, (): ()) {}
-
-    fn next_timer(&self) -> Option<TimerId> {
-        None
-    }
-
-    fn timer_reason(&self) -> Option<TimeoutReason> {
-        None
-    }
-
-    fn next_work(&self) -> Option<WorkTicket> {
-        None
-    }
 }

@@ -10,15 +10,14 @@ use alloc::vec::Vec;
 use serde_json::{Value, json};
 
 use super::names::suffix;
-use super::{Context, Controller, WorkTicket};
+use super::{Context, Controller};
 use crate::api::{
     DeviceKind, DeviceObject, Fields, ObjectMeta, OwnerReference, Pod, PodKey, Shared,
     claim_statuses, pod_resource_claims,
 };
 use crate::cluster::{Change, Cluster, DeviceChange, Devices};
 use crate::policy::scheduling::{MOST_CONSUMERS, is_reserved_for, reserve_for};
-use crate::protocol::{ObjectReference, RecordedEvent, RequestId, TimeoutReason};
-use crate::queue::timer_queue::TimerId;
+use crate::protocol::{ObjectReference, RecordedEvent, RequestId};
 
 /// The annotation of a claim with its name in the pod. Mirrors `PodResourceClaimAnnotation`.
 const POD_CLAIM_NAME: &str = "resource.kubernetes.io/pod-claim-name";
@@ -51,8 +50,8 @@ pub enum ResourceClaimAction {
 /// The resource claim controller. Mirrors `pkg/controller/resourceclaim`, and the garbage collector
 /// where a pod is gone that a claim was made for.
 ///
-/// It acts at once, so that no finalizer is needed. A claim that nobody uses any more loses its
-/// devices even if it has no finalizer, unlike upstream.
+/// Claims are changed at once, so that no finalizer is needed. A claim that nobody uses any more loses
+/// its devices even if it has no finalizer, unlike upstream.
 #[derive(Clone, Debug, Default)]
 pub struct ResourceClaimController {
     /// Pods whose template is missing.
@@ -275,23 +274,9 @@ impl Controller for ResourceClaimController {
         }
     }
 
-    fn handle_timeout(&mut self, _: &mut Context<'_>) {}
-
     fn poll_action(&mut self, _: &mut Context<'_>) -> Option<ResourceClaimAction> {
         self.actions.pop_front()
     }
 
     fn handle_action_result(&mut self, _: &mut Context<'_>, _: RequestId, (): ()) {}
-
-    fn next_timer(&self) -> Option<TimerId> {
-        None
-    }
-
-    fn timer_reason(&self) -> Option<TimeoutReason> {
-        None
-    }
-
-    fn next_work(&self) -> Option<WorkTicket> {
-        None
-    }
 }

@@ -123,7 +123,7 @@ pub struct Scheduler {
     ahead: usize,
     /// That number for each node, in the order in which it is uncordoned.
     ahead_of: BTreeMap<NodeName, VecDeque<usize>>,
-    /// When pods get to be known that are created at about that time, by pod or controller.
+    /// Times at which the scheduler learns of pods created about then, by pod or controller.
     arrivals: BTreeMap<String, Vec<Timestamp>>,
     /// Nodes to be taken where several are equally good, by pod or controller.
     placements: BTreeMap<String, VecDeque<NodeName>>,
@@ -131,7 +131,7 @@ pub struct Scheduler {
     placed_by_lot: BTreeSet<String>,
 }
 
-/// How far the moment of a recorded arrival may be from that of the creation, in nanoseconds.
+/// Longest time between a recorded arrival and the creation, in nanoseconds.
 const ARRIVED_WITHIN: u64 = 1_000_000_000;
 
 /// The order of pods that are to be tried. Mirrors `queuesort.PrioritySort`.
@@ -690,7 +690,7 @@ impl Scheduler {
         })
     }
 
-    /// When a pod that was created gets to be known, if that is later than now.
+    /// Time at which a created pod gets to be known, if that is later than now.
     fn arrival(&mut self, context: &Context<'_>, pod: &Pod) -> Option<Timestamp> {
         let now = context.now;
         let distance = |at: &Timestamp| at.as_nanos().abs_diff(now.as_nanos());

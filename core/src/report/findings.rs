@@ -991,7 +991,7 @@ fn help(
     let figures = &cell.worst;
     let mut remedies = Vec::new();
     let domain = outline.domains.get(cell.domain);
-    // What helps against devices that fail is not tried.
+    // Remedies against devices that fail are not tried.
     let Some(domain) = domain.filter(|it| it.kind != DomainKind::DevicePool) else {
         return remedies;
     };

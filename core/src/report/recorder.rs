@@ -192,7 +192,7 @@ fn ready(simulator: &Simulator, subject: &ReportSubject) -> i64 {
     }
 }
 
-/// What fails: nodes, or the devices of a pool on them, `driver/pool`.
+/// Parts that fail: nodes, or the devices of a pool on them, `driver/pool`.
 #[derive(Clone, Debug)]
 pub(super) struct Failing {
     pub(super) nodes: Vec<NodeName>,

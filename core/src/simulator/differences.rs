@@ -61,7 +61,7 @@ impl Differences {
     }
 }
 
-/// When pods will be evicted because of their devices.
+/// Times at which pods will be evicted because of their devices.
 fn planned(simulator: &Simulator) -> BTreeMap<&PodKey, Timestamp> {
     let control = simulator.control.as_ref();
     let controller = control.and_then(|control| control.device_taint_eviction.as_ref());

@@ -114,7 +114,7 @@ fn in_pod(
     }
     let subjects = group.subjects_of(&pods);
     let field = format!("spec.tolerations[{index}]");
-    // It matches no taint of a node, but was not meant to.
+    // This one matches no taint of a node, but was not meant to.
     found.retain(|other| {
         other.code != WarningCode::TolerationMatchesNothing
             || other.subjects != group.subjects()

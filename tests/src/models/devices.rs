@@ -1,4 +1,4 @@
-//! Which devices of a node requests get, found by trying everything in order.
+//! Devices of a node for requests, found by trying everything in order.
 
 use serde_json::Value;
 

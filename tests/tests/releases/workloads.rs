@@ -966,7 +966,7 @@ fn surging(release: KubernetesRelease, steps: &[(u64, Value)]) -> Option<Simulat
     Some(simulator)
 }
 
-/// How many pods of a DaemonSet go when its template changes, if one of them never was available.
+/// Number of a DaemonSet's pods that go when its template changes; one never was available.
 fn replaced_beside_one_that_is_not_available(release: KubernetesRelease) -> String {
     let scenario: Scenario = serde_json::from_value(json!({
         "apiVersion": "taintlab/v1", "kind": "Scenario",

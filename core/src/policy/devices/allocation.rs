@@ -227,7 +227,7 @@ mod tests {
         object("ResourceSlice", name, &spec)
     }
 
-    /// What the requests of one claim get on the node `n`.
+    /// Devices that the requests of one claim get on the node `n`.
     fn given(objects: &[DeviceObject], requests: &Value) -> String {
         let mut devices = Devices::default();
         for object in objects {

@@ -310,7 +310,7 @@ fn messages(recorded: &Recorded, seen: &Seen) -> (BTreeSet<String>, bool) {
 
 /// A message without what is drawn.
 fn plain(text: &str, seen: &Seen) -> String {
-    // Which of several budgets is named is the choice of a map.
+    // A map chooses which of several budgets is named.
     let text = text.split_once(" Chose ").map_or(text, |(before, _)| before);
     let words = text.split_whitespace().map(|word| match is_uid(word) {
         true => "UID".to_owned(),

@@ -22,7 +22,7 @@ use super::forecasts::{self, Forecast};
 use super::recorded::{RecordedAction, Trace};
 use super::seen::{Life, NodeState, Printed, Seen};
 
-/// How long it takes until a kubelet knows of something, unless the record tells.
+/// Time until a kubelet knows of something, unless the record tells.
 const KUBELET_LATENCY: Duration = Duration::from_millis(30);
 /// Longest time that kubelets take for all they do; deletions alone may take longer.
 const AT_ONCE: f64 = 0.25;
@@ -281,7 +281,7 @@ fn complete_conditions(node: &mut Node, created: Time) {
     }
 }
 
-/// What a pod is known by: its name, or that of its workload if letters of it are drawn.
+/// Name of a pod, or of its workload if letters of the pod's are drawn.
 fn known_by(life: &Life) -> String {
     let name = if life.group.ends_with('*') { &life.workload } else { &life.name };
     format!("{}/{name}", life.namespace)
@@ -314,13 +314,13 @@ fn arrivals(trace: &Trace, lead: f64) -> BTreeMap<String, Vec<Timestamp>> {
     arrivals
 }
 
-/// When the garbage collector makes its first pass, as far as it deleted anything.
+/// Time of the garbage collector's first pass, if it deleted anything.
 fn first_collection(trace: &Trace, lead: f64) -> Timestamp {
     let first = trace.collected.first();
     seconds(first.map_or(0.0, |at| (at + lead).rem_euclid(COLLECTION_PERIOD)))
 }
 
-/// Which pods ReplicaSets deleted, in order: their nodes, and when they were created.
+/// Pods that ReplicaSets deleted, in order: their nodes, and their times of creation.
 fn scale_downs(trace: &Trace) -> BTreeMap<String, Vec<(NodeName, Time)>> {
     let Ok(zero) = Time::parse(&trace.t0) else { return BTreeMap::new() };
     let mut nodes: BTreeMap<String, Vec<(NodeName, Time)>> = BTreeMap::new();

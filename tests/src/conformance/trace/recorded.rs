@@ -39,13 +39,13 @@ pub(super) struct Trace {
     pub(super) scaled_down: Vec<String>,
     /// Nodes that were uncordoned after 0: when, and when their taint was gone.
     pub(super) uncordoned: Vec<(String, f64, f64)>,
-    /// When the garbage collector deleted pods.
+    /// Times at which the garbage collector deleted pods.
     pub(super) collected: Vec<f64>,
-    /// How long kubelets took to confirm deletions, beside the grace period.
+    /// Times that kubelets took to confirm deletions, beside the grace period.
     pub(super) confirmed_after: Vec<f64>,
-    /// Which of several budgets was chosen, and when.
+    /// Budgets chosen among several, each with its time.
     pub(super) chosen: Vec<(f64, String)>,
-    /// When `spec` of a node changed, and which node.
+    /// Changes of a node's `spec`: the time and the node.
     pub(super) node_writes: Vec<(f64, String)>,
     /// Vain attempts: time and pod.
     pub(super) attempts: Vec<(f64, String)>,
@@ -330,9 +330,9 @@ impl Trace {
     }
 }
 
-/// How long it takes until a pass has written what it found first.
+/// Time until a pass has written its first finding.
 const FIRST_WRITE: f64 = 0.015;
-/// How much later than a first pass its Events may be.
+/// Longest time between a first pass and its Events.
 const EVENTS_LATE: f64 = 1.0;
 
 impl Trace {
