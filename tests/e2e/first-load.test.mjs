@@ -125,7 +125,9 @@ playgroundTest("how much of the engine is there is said", { alone: true }, async
   const bar = page.getByRole("progressbar", { name: "The engine" });
   const part = () => bar.evaluate(({ value, max }) => value / max);
   const bytes = Number(await page.locator("#loading").getAttribute("data-bytes"));
-  const half = await page.evaluate(() => globalThis.half);
+  // Half has come only when the answer is there.
+  const waited = await page.waitForFunction(() => globalThis.half);
+  const half = await waited.jsonValue();
   await until(page, async () => assert.ok(Math.abs((await part()) - half / bytes) < 0.01));
   const amount = await page.locator("#loading").innerText();
   const [, read, total] = /(\d+\.\d) of (\d+\.\d) MB/.exec(amount).map(Number);

@@ -31,11 +31,12 @@ playgroundTest(
     await until(page, async () => {
       assert.equal((await pods(page))["data/report-28930120-vq7x4"], "terminating");
     });
-    await press("Space");
-    await page.getByRole("button", { name: "Pause" }).waitFor();
+    // The pod is opened first: while time runs it goes, and the arrow would lead to another one.
     await press("ArrowDown", "Enter");
     const inspector = page.getByTestId("inspector");
-    // While time runs the pod may be gone before it is looked at.
+    await inspector.getByRole("heading", { name: "data/report-28930120-vq7x4" }).waitFor();
+    await press("Space");
+    await page.getByRole("button", { name: "Pause" }).waitFor();
     await inspector
       .getByText(/not tolerate|Evicted at 0s/)
       .first()
