@@ -83,7 +83,7 @@ pub mod eviction_timeline;
 pub mod kubelet;
 pub mod lanes;
 pub mod order;
-mod plural;
+pub mod plural;
 pub mod pod_state;
 pub mod policy;
 pub mod protocol;

@@ -34,6 +34,7 @@ mod releases;
 mod report {
     mod remedies;
     mod worked_examples;
+    mod written;
 }
 mod repository;
 mod scenarios {

@@ -1,0 +1,81 @@
+//! The report for CI, as JUnit.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use taintlab_core::report::Report;
+
+use super::{Broken, escaped};
+
+/// A case of the test suite.
+struct Case<'a> {
+    name: String,
+    out: String,
+    broken: Vec<&'a Broken>,
+}
+
+/// A case for each workload, which fails if it breaks a rule, and for each broken rule about none.
+#[must_use]
+pub fn junit(report: &Report, broken: &[Broken]) -> String {
+    let workloads = report.workloads.iter().map(|row| {
+        let out = match row.score {
+            Some(score) => format!("score {score}: {}", row.arithmetic),
+            None => row.arithmetic.clone(),
+        };
+        let own = broken.iter().filter(|it| it.subject.as_ref() == Some(&row.subject));
+        Case { name: row.subject.to_string(), out, broken: own.collect() }
+    });
+    let general = broken.iter().filter(|it| it.subject.is_none());
+    let general = general.map(|it| Case {
+        name: it.rule.clone(),
+        out: String::new(),
+        broken: Vec::from([it]),
+    });
+    let cases: Vec<Case<'_>> = workloads.chain(general).collect();
+    let failures = cases.iter().filter(|case| !case.broken.is_empty()).count();
+    let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
+    text += &format!(
+        "  <testsuite name=\"taintlab report\" tests=\"{}\" failures=\"{failures}\">\n",
+        cases.len()
+    );
+    text += "    <properties>\n";
+    for (name, value) in properties(report) {
+        let value = escaped(&value);
+        text += &format!("      <property name=\"{name}\" value=\"{value}\"/>\n");
+    }
+    text += "    </properties>\n";
+    for Case { name, out, broken } in &cases {
+        let name = escaped(name);
+        text += &format!("    <testcase classname=\"taintlab report\" name=\"{name}\">");
+        for failure in broken {
+            let failure = escaped(&failure.text);
+            text += &format!("<failure message=\"{failure}\">{failure}</failure>");
+        }
+        text += &format!("<system-out>{}</system-out></testcase>\n", escaped(out));
+    }
+    let notes = escaped(&report.notes.join("\n"));
+    text + &format!("    <system-out>{notes}</system-out>\n  </testsuite>\n</testsuites>\n")
+}
+
+/// The known properties of the report.
+fn properties(report: &Report) -> impl Iterator<Item = (&'static str, String)> {
+    let outline = &report.outline;
+    let (cluster, source) = (&outline.cluster, &outline.options.source);
+    let filled = |text: String| Some(text).filter(|text| !text.is_empty());
+    let properties = [
+        ("report", Some(report.heading.clone())),
+        ("cluster", filled(cluster.name.clone())),
+        ("digest", Some(cluster.digest.clone())),
+        ("context", source.context.clone()),
+        ("server", source.server.clone()),
+        ("moment", cluster.at.map(|at| at.to_string())),
+        ("release", Some(outline.release.to_string())),
+        ("taintlab", Some(outline.version.clone())),
+        ("notRead", filled(source.not_read.join("; "))),
+        ("verdict", report.verdict.clone()),
+        ("score", report.score.as_ref().map(|it| it.score.to_string())),
+        ("missing", filled(report.missing.join("; "))),
+    ];
+    properties.into_iter().filter_map(|(name, value)| Some((name, value?)))
+}
