@@ -218,6 +218,18 @@ test("what is no cluster, or has nothing to lose, passes no gate", async () => {
   assert.match(stderr, /failed: zeroReady > 1s: deployment\/shop\/web: .* \(node a lost\)/);
 });
 
+test("a pool of devices is a failure domain with a name", async () => {
+  const gpu = join(ROOT, "examples/gpu-fails.yaml");
+  const rule = "wholeAgain > 1m";
+  const { stdout, stderr, code } = await taintlab(gpu, "--release", "1.36", "--fail-if", rule);
+  assert.equal(code, 1, stderr);
+  assert.match(stdout, /^DEVICE POOLS +WORKLOADS HARMED/m);
+  const pool = "device pool gpu.example.com/worker-1 tainted by its driver";
+  assert.match(stderr, new RegExp(`failed: ${rule}: pod/default/train: never \\(${pool}\\)`));
+  const page = await taintlab(gpu, "--release", "1.36", "--markdown");
+  assert.match(page.stdout, /^### Device pools$/m);
+});
+
 test("mistakes on the command line", async () => {
   for (const [args, said] of [
     [[], /report: which file\?/],

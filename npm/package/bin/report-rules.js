@@ -88,7 +88,7 @@ export function broken({ text, matches, metric, operator, limit, isTime }, repor
   return bad.map((cell) => {
     const { kind, name } = domains[cell.domain];
     const value = said(METRICS[metric].of(cell));
-    const where = `${kind} ${name} ${faultText(cell.fault)}`;
+    const where = `${words(kind)} ${name} ${faultText(cell.fault)}`;
     return {
       rule: text,
       subject: cell.subject,
@@ -103,5 +103,8 @@ export function faultText({ type, backAfter, taint }) {
   if (type === "tainted") {
     return `tainted ${taint.key}${taint.value ? `=${taint.value}` : ""}:${taint.effect}`;
   }
-  return type.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  if (type === "devicesTainted") return "tainted by its driver";
+  return words(type);
 }
+
+const words = (name) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

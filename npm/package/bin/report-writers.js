@@ -17,6 +17,7 @@ const SECTIONS = {
   list: "Lists",
   pair: "Pairs",
   node: "Nodes",
+  devicePool: "Device pools",
 };
 
 /** The failures by kind, in the order of the report: zones first, nodes last. */

@@ -34,11 +34,12 @@ fn check_all(name: &str, report: &Report, broken: &[Broken]) {
 
 /// A report of some of the runs, of a release and a version that stay.
 fn written(
+    release: &str,
     mut scenario: Scenario,
     options: ReportOptions,
     some: fn(&mut Vec<RunResult>),
 ) -> Report {
-    scenario.kubernetes.release = Some(KubernetesRelease::parse("1.35").unwrap());
+    scenario.kubernetes.release = Some(KubernetesRelease::parse(release).unwrap());
     let mut plan = Plan::new(scenario, options).unwrap();
     let mut results = all_runs(&mut plan);
     some(&mut results);
@@ -57,23 +58,28 @@ fn broken(rules: &[&str], report: &Report) -> Vec<Broken> {
 
 #[test]
 fn the_sample_cluster() {
-    let report = written(example("sample-cluster"), ReportOptions::default(), |_| {});
+    let report = written("1.35", example("sample-cluster"), ReportOptions::default(), |_| {});
     let rules = ["below > 5m", "deployment/*: zeroReady >= 1m", "score < 98", "pod/a/b: lost > 0"];
     check_all("sample-cluster", &report, &broken(&rules, &report));
 }
 
 #[test]
 fn a_pool_of_devices() {
-    let report = written(example("gpu-fails"), ReportOptions::default(), |_| {});
-    check_all("device-pool", &report, &broken(&["wholeAgain > 30m"], &report));
+    // Taints of devices are on by default since 1.36.
+    let report = written("1.36", example("gpu-fails"), ReportOptions::default(), |_| {});
+    let broken = broken(&["wholeAgain > 30m"], &report);
+    assert!(broken.iter().any(|it| {
+        it.text.ends_with("(device pool gpu.example.com/worker-1 tainted by its driver)")
+    }));
+    check_all("device-pool", &report, &broken);
 }
 
 #[test]
 fn three_seeds_and_an_interruption() {
     let options = || ReportOptions { seeds: 3, ..ReportOptions::default() };
-    let whole = written(scenario(&web("300m")), options(), |_| {});
+    let whole = written("1.35", scenario(&web("300m")), options(), |_| {});
     check_all("three-seeds", &whole, &broken(&["evicted > 0", "below > 1h"], &whole));
-    let part = written(scenario(&web("300m")), options(), |results| results.truncate(2));
+    let part = written("1.35", scenario(&web("300m")), options(), |results| results.truncate(2));
     let why: Vec<_> = part.missing.iter().map(|reason| Broken::not_whole(reason)).collect();
     assert_eq!(why.len(), 1);
     check_all("interrupted", &part, &why);
