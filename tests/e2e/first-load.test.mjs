@@ -125,7 +125,7 @@ playgroundTest("how much of the engine is there is said", { alone: true }, async
   const bar = page.getByRole("progressbar", { name: "The engine" });
   const part = () => bar.evaluate(({ value, max }) => value / max);
   const bytes = Number(await page.locator("#loading").getAttribute("data-bytes"));
-  // Half has come only when the answer is there.
+  // The number is known once the bytes have come.
   const waited = await page.waitForFunction(() => globalThis.half);
   const half = await waited.jsonValue();
   await until(page, async () => assert.ok(Math.abs((await part()) - half / bytes) < 0.01));

@@ -256,8 +256,9 @@ fn static_checks(workspace: &Workspace, steps: &mut Steps) {
         workspace::run(command.arg("--no-deps").env("RUSTDOCFLAGS", "-D warnings"))
     });
     steps.step("engine without std", &[SET_UP_RUST], || {
-        let package = ["--package", "taintlab-core", "--target", pins::NO_STD_TARGET];
-        workspace::run(workspace.cargo().args(["check"]).args(package))
+        let packages = ["--package", "taintlab-core", "--package", "taintlab-words"];
+        let mut command = workspace.cargo();
+        workspace::run(command.arg("check").args(packages).args(["--target", pins::NO_STD_TARGET]))
     });
 }
 

@@ -10,7 +10,8 @@ use taintlab_core::report::{
     Cell, ClusterIdentity, DomainKind, Effect, Fault, Finding, Millis, Report, ReportOptions,
     ReportSubject, Run,
 };
-use taintlab_core::time::{Span, Timestamp};
+use taintlab_core::time::Timestamp;
+use taintlab_words::report::{FalseAlarms, failure, noun};
 use yew::AttrValue;
 
 use crate::text::{at, count};
@@ -170,15 +171,6 @@ pub(crate) struct FindingRow {
     pub(crate) no_help: Option<String>,
     /// The evictions that would be unnecessary.
     pub(crate) false_alarms: Option<FalseAlarms>,
-}
-
-/// The numbers of pods that are evicted although the nodes come back.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct FalseAlarms {
-    /// The lengths of the outages.
-    pub(crate) outages: Vec<String>,
-    /// For each tolerationSeconds, the evictions in each of the outages.
-    pub(crate) rows: Vec<(String, Vec<String>)>,
 }
 
 /// A report.
@@ -535,19 +527,6 @@ fn share(part: u64, whole: u64) -> f64 {
     part as f64 / whole.max(1) as f64
 }
 
-/// The noun for failure domains of a kind.
-const fn noun(kind: DomainKind) -> &'static str {
-    match kind {
-        DomainKind::Node => "node",
-        DomainKind::Zone => "zone",
-        DomainKind::Region => "region",
-        DomainKind::Label => "label value",
-        DomainKind::List => "list",
-        DomainKind::Pair => "pair",
-        DomainKind::DevicePool => "device pool",
-    }
-}
-
 fn harms(report: &Report) -> BTreeMap<Name, Millis> {
     let harmful = report.cells.iter().filter(|cell| cell.harm.0 > 0);
     harmful.map(|cell| (key(report, cell), cell.harm)).ordered_map()
@@ -559,12 +538,6 @@ fn key(report: &Report, cell: &Cell) -> Name {
 
 fn name_of(report: &Report, cell: &Cell) -> String {
     failure(report, cell.domain, &cell.fault)
-}
-
-/// The name of a failure: the domain, and the fault.
-fn failure(report: &Report, domain: usize, fault: &Fault) -> String {
-    let domain = report.outline.domains.get(domain).map(ToString::to_string);
-    format!("{} {fault}", domain.unwrap_or_default())
 }
 
 /// The differences between a report and the one before.
@@ -621,30 +594,8 @@ fn findings(report: &Report) -> Vec<FindingRow> {
             others: findings.take(MOST_ROWS).map(moment).collect(),
             effects: effects.map(text).collect(),
             no_help: first.no_help.clone(),
-            false_alarms: false_alarms(first),
+            false_alarms: FalseAlarms::of(first),
         })
     });
     rows.collect()
-}
-
-fn false_alarms(finding: &Finding) -> Option<FalseAlarms> {
-    let all = &finding.false_alarms;
-    let outages: BTreeSet<Span> = all.iter().map(|alarm| alarm.outage).ordered_set();
-    let mut seconds: Vec<Option<u32>> = Vec::new();
-    for alarm in all {
-        if !seconds.contains(&alarm.seconds) {
-            seconds.push(alarm.seconds);
-        }
-    }
-    let rows = seconds.into_iter().map(|tried| {
-        let name = tried.map_or_else(|| "as it is".to_owned(), |seconds| format!("{seconds} s"));
-        let cells = outages.iter().map(|outage| {
-            let found = all.iter().find(|it| it.seconds == tried && it.outage == *outage);
-            found.map(|it| it.evicted.to_string()).unwrap_or_default()
-        });
-        (name, cells.collect())
-    });
-    let rows: Vec<_> = rows.collect();
-    let outages = outages.iter().map(ToString::to_string).collect();
-    (!rows.is_empty()).then_some(FalseAlarms { outages, rows })
 }

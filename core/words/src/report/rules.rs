@@ -161,7 +161,7 @@ impl Rule {
     /// Reads a rule.
     ///
     /// # Errors
-    /// What is wrong with it, and what would be valid.
+    /// The mistake in it, and a rule that would be valid.
     pub fn parse(text: &str) -> Result<Self, String> {
         let Some((subject, name, orderings, limit)) = parts(text.trim()) else {
             let example = "write `deployment/shop/web: zeroReady > 60s`";

@@ -6,6 +6,8 @@ mod map;
 use std::rc::Rc;
 
 use taintlab_core::time::Timestamp;
+use taintlab_words::report as words;
+use taintlab_words::report::FalseAlarms;
 use yew::prelude::*;
 
 use self::form::ReportForm;
@@ -17,8 +19,7 @@ use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 use crate::text::{at, count};
 use crate::view_models::report::{
-    FalseAlarms, FindingRow, Look, Moment, ReportMsg, ReportState, ReportView, Stage, WorkKey,
-    Workloads,
+    FindingRow, Look, Moment, ReportMsg, ReportState, ReportView, Stage, WorkKey, Workloads,
 };
 
 /// Properties of [`ReportDialog`].
@@ -160,7 +161,7 @@ fn result(view: &Rc<ReportView>, look: &UseStateHandle<Look>, dispatch: &Dispatc
             }
             if !view.findings.is_empty() {
                 <section class="stack">
-                    <h3>{ "What hurts most, and what would help" }</h3>
+                    <h3>{ words::CAUSES }</h3>
                     <ol class="rfindings" data-testid={TestId::ReportFindings}>
                         { for view.findings.iter().map(|row| finding(row, &open, dispatch)) }
                     </ol>
@@ -177,14 +178,13 @@ fn workloads(workloads: &Workloads, look: &UseStateHandle<Look>) -> Html {
         let look = look.clone();
         move |_: MouseEvent| change(&look, |it| it.all_workloads = true)
     };
-    let titles = ["Score", "Workload", "Worst failure", "Ready", "Below", "At zero", "Whole again"];
     html! {
         <section class="stack">
             <h3>{ "Workloads" }</h3>
             if !rows.is_empty() {
                 <div class="comparetable"><table data-testid={TestId::ReportWorkloads}>
                     <thead><tr>
-                        { for titles.map(|title| html! { <th scope="col">{ title }</th> }) }
+                        { for words::WORKLOAD_COLUMNS.map(|title| html! { <th scope="col">{ title }</th> }) }
                     </tr></thead>
                     <tbody>
                         { for rows.iter().map(|row| html! {
@@ -205,7 +205,7 @@ fn workloads(workloads: &Workloads, look: &UseStateHandle<Look>) -> Html {
                 </table></div>
             }
             <p class="row hint">
-                <span>{ format!("{} not harmed by any failure.", count(*unharmed, "workload")) }</span>
+                <span>{ format!("{}.", words::unharmed(*unharmed)) }</span>
                 if *more > 0 {
                     <button class="btn small" onclick={all}>
                         { format!("Show {}", count(*more, "more workload")) }
