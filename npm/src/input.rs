@@ -8,8 +8,9 @@ use {
     crate::problem::{Problem, ProblemCode},
     js_sys::Array,
     serde::de::{DeserializeOwned, Deserializer},
+    taintlab_answers::read::wrong_value,
     taintlab_core::time::{Timestamp, parse_duration},
-    taintlab_manifest::{Diagnostic, Limits, read_from, read_value},
+    taintlab_manifest::{Limits, read_value},
 };
 
 use crate::js;
@@ -43,7 +44,7 @@ pub(crate) fn decode<'de, T: DeserializeOwned>(
     value: impl Deserializer<'de>,
     what: &str,
 ) -> Result<T, JsValue> {
-    read_from(value, &Limits::default()).map_err(|wrong| wrong_value(what, &wrong))
+    taintlab_answers::read::decode(value, what).map_err(|wrong| wrong_call(&wrong.0))
 }
 
 /// Reads an object that may be left out, as [`read`] does.
@@ -70,18 +71,8 @@ pub(crate) fn read_list<T: DeserializeOwned>(
 ) -> Result<Vec<T>, JsValue> {
     // Read as one text: asking for each field of each element takes half as long again.
     let text = json(value, what, "an array", &['['])?;
-    read_value(&text, what, &Limits::default()).map_err(|wrong| wrong_value(what, &wrong))
-}
-
-#[cfg(feature = "simulator")]
-fn wrong_value(what: &str, diagnostics: &[Diagnostic]) -> JsValue {
-    let first = diagnostics.first();
-    let path = first.map_or("", |diagnostic| diagnostic.path.as_str());
-    let message = first.map_or("is wrong", |diagnostic| diagnostic.message.as_str());
-    let dot = if path.is_empty() || path.starts_with('[') { "" } else { "." };
-    let help = first.and_then(|diagnostic| diagnostic.help.as_deref());
-    let help = help.map(|help| format!(" ({help})")).unwrap_or_default();
-    wrong_call(&format!("{what}{dot}{path}: {message}{help}"))
+    read_value(&text, what, &Limits::default())
+        .map_err(|wrong| wrong_call(&wrong_value(what, &wrong).0))
 }
 
 /// JSON text, which must begin with one of `begins`; dates become RFC 3339 text, as Kubernetes

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+pub use taintlab_answers::cluster::Imported;
+pub(crate) use taintlab_answers::cluster::{import_options, sort};
 use taintlab_core::api::{Node, Pod, PodDisruptionBudget, Workload};
-use taintlab_core::release::KubernetesRelease;
-use taintlab_core::time::Time;
-use taintlab_manifest::{Diagnostic, Dropped, Import, ImportOptions, Limits};
+use taintlab_manifest::Import;
 use tsify::Tsify;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -37,51 +37,6 @@ pub struct Manifests {
     pub warnings: Vec<Problem>,
     /// What the text says of its cluster, and what of it was left out on purpose.
     pub imported: Imported,
-}
-
-/// What manifests say of the cluster that they were taken from, and what of them does not enter.
-#[derive(Debug, Default, Serialize, Tsify)]
-#[serde(rename_all = "camelCase")]
-pub struct Imported {
-    /// The release that the kubelets of the nodes suggest; absent if no node reports a version.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[tsify(type = "KubernetesRelease")]
-    pub release: Option<KubernetesRelease>,
-    /// What the nodes report, in words: `3 nodes report v1.30.4; the control plane is at least
-    /// 1.30`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub release_text: Option<String>,
-    /// The newest time in the objects, at which a simulation begins unless told otherwise; absent
-    /// if there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub newest_time: Option<Time>,
-    /// What was dropped because no simulation reads it, so that nothing secret enters, in words;
-    /// absent if nothing was. `keepAll` keeps it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dropped: Option<String>,
-}
-
-impl Imported {
-    pub(crate) fn of(import: &Import) -> Self {
-        let release = import.detected_release();
-        Self {
-            release: release.as_ref().map(|detected| detected.release),
-            release_text: release.as_ref().map(ToString::to_string),
-            newest_time: import.newest_time,
-            ..Self::of_dropped(&import.dropped)
-        }
-    }
-
-    /// Facts about a text of which only the dropped fields are known.
-    pub(crate) fn of_dropped(dropped: &Dropped) -> Self {
-        let dropped = Some(dropped).filter(|dropped| !dropped.is_empty());
-        Self { dropped: dropped.map(ToString::to_string), ..Self::default() }
-    }
-}
-
-/// Options of reading a text, with the default limits.
-pub(crate) fn import_options(keep_all: bool) -> ImportOptions {
-    ImportOptions { limits: Limits::default(), keep_all }
 }
 
 /// How a text is read.
@@ -121,17 +76,4 @@ pub fn parse_manifests(
     let imported = Imported::of(&import);
     let Import { nodes, pods, workloads, budgets, others, .. } = import;
     to_js(&Manifests { ok, nodes, pods, workloads, budgets, others, errors, warnings, imported })
-}
-
-/// Separates errors from warnings.
-pub(crate) fn sort(
-    diagnostics: Vec<Diagnostic>,
-    code: ProblemCode,
-) -> (Vec<Problem>, Vec<Problem>) {
-    let (errors, warnings): (Vec<_>, Vec<_>) =
-        diagnostics.into_iter().partition(Diagnostic::is_error);
-    let problems = |list: Vec<Diagnostic>| {
-        list.into_iter().map(|diagnostic| Problem::of_diagnostic(diagnostic, code)).collect()
-    };
-    (problems(errors), problems(warnings))
 }

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+pub use taintlab_answers::questions::{Valid, ZoneStateAnswer, ZoneStateOptions};
 use taintlab_core::api::Taint;
-use taintlab_core::controllers::node_lifecycle::zone::{ZoneState, compute_zone_state};
+use taintlab_core::controllers::node_lifecycle::zone::compute_zone_state;
 use taintlab_core::policy::matching::{explain, min_toleration_time};
 use taintlab_core::policy::taints::kubectl;
 use taintlab_core::policy::validation::{validate_node_taints, validate_tolerations};
@@ -77,14 +78,6 @@ pub struct NodeInput {
     pub status: Value,
 }
 
-/// Nothing is wrong.
-#[derive(Serialize, Tsify)]
-pub struct Valid {
-    /// Whether it is valid: yes.
-    #[tsify(type = "true")]
-    pub ok: bool,
-}
-
 /// A taint that was read as `kubectl taint` reads it.
 #[derive(Serialize, Tsify)]
 pub struct ParsedTaint {
@@ -95,35 +88,6 @@ pub struct ParsedTaint {
     pub taint: Taint,
     /// Whether it ends with `-`: the taint is to be removed.
     pub remove: bool,
-}
-
-/// How disrupted a zone is, and from which numbers.
-#[derive(Serialize, Tsify)]
-#[serde(rename_all = "camelCase")]
-pub struct ZoneStateAnswer {
-    /// The state.
-    pub state: ZoneState,
-    /// How many of the nodes are ready.
-    pub ready: usize,
-    /// How many are not.
-    pub not_ready: usize,
-}
-
-/// From which fraction on a zone is disrupted.
-#[derive(Debug, Deserialize, Tsify)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub struct ZoneStateOptions {
-    /// `--unhealthy-zone-threshold`: the fraction of nodes that are not ready; 0.55 unless given.
-    pub unhealthy_zone_threshold: f32,
-}
-
-impl Default for ZoneStateOptions {
-    fn default() -> Self {
-        let flags = taintlab_core::controllers::node_lifecycle::NodeLifecycleConfig::of(
-            taintlab_core::release::KubernetesRelease::default(),
-        );
-        Self { unhealthy_zone_threshold: flags.unhealthy_zone_threshold }
-    }
 }
 
 /// How tolerations answer taints: every taint against every toleration, which test failed, and what

@@ -1,0 +1,15 @@
+//! Questions and answers in JSON, shared by the windows that speak it.
+//!
+//! The types here only name and order what the engine answers; every rule of Kubernetes is in
+//! `taintlab_core`. Without the feature `simulator` they are those of questions that need no cluster
+//! in simulated time.
+
+#[cfg(feature = "simulator")]
+pub mod cluster;
+pub mod options;
+pub mod problem;
+pub mod questions;
+#[cfg(feature = "simulator")]
+pub mod read;
+#[cfg(feature = "simulator")]
+pub mod whatif;
