@@ -28,7 +28,18 @@ pub struct ManifestCluster {
 /// # Errors
 /// Lists what is wrong with the manifests or the options.
 pub fn cluster(text: &str, options: SimulatorOptions) -> Result<ManifestCluster, Vec<Problem>> {
-    let mut read = import(text, &options.file, import_options(options.keep_all));
+    let read = import(text, &options.file, import_options(options.keep_all));
+    cluster_of(read, options)
+}
+
+/// Starts a cluster with objects that were read.
+///
+/// # Errors
+/// Lists what is wrong with the manifests or the options.
+pub fn cluster_of(
+    mut read: Import,
+    options: SimulatorOptions,
+) -> Result<ManifestCluster, Vec<Problem>> {
     let (errors, problems) =
         sort(std::mem::take(&mut read.diagnostics), ProblemCode::InvalidManifest);
     if !errors.is_empty() {

@@ -12,4 +12,8 @@ pub mod questions;
 #[cfg(feature = "simulator")]
 pub mod read;
 #[cfg(feature = "simulator")]
+pub mod scenario;
+#[cfg(feature = "simulator")]
+pub mod simulation;
+#[cfg(feature = "simulator")]
 pub mod whatif;

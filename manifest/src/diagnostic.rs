@@ -234,6 +234,15 @@ impl<'f> Diagnostics<'f> {
         self.push(problem.into_diagnostic(severity, self.file));
     }
 
+    /// Adds a diagnostic of this file or of another one.
+    pub(crate) fn add_of(&mut self, file: &str, severity: Severity, problem: Problem) {
+        if file == self.file {
+            self.add(severity, problem);
+        } else {
+            self.others.push(problem.into_diagnostic(severity, file));
+        }
+    }
+
     pub(crate) fn has_errors(&self) -> bool {
         self.all.iter().chain(&self.others).any(Diagnostic::is_error)
     }

@@ -10,7 +10,8 @@
 //!        ─ validation ─▶ Import + diagnostics
 //! ```
 //!
-//! - [`import`] reads Kubernetes objects, [`export`] writes them.
+//! - [`import`] reads Kubernetes objects, [`export`] writes them; [`import_together`] reads several
+//!   texts as one cluster, side by side or applied onto one another.
 //! - [`read_scenario`] and [`write_scenario`] do the same for scenario files; [`is_scenario`] tells
 //!   one from the other.
 //! - A [`Diagnostic`] names the problem and its place: file, line, column, field, and what would be
@@ -57,7 +58,7 @@ mod yaml_writer;
 pub use crate::detect::{DetectedRelease, ReleaseKnown};
 pub use crate::diagnostic::{DiagnosedObject, Diagnostic, Severity};
 pub use crate::export::{Format, Purpose, export, to_json, to_kubectl_yaml, to_yaml};
-pub use crate::import::{Import, import, import_in_slices};
+pub use crate::import::{Import, Text, import, import_in_slices, import_together};
 pub use crate::limits::{ImportOptions, Limits};
 pub use crate::redact::{
     Dropped, Extent, LAST_APPLIED, redact_commands, redact_console_command, redact_scenario,

@@ -1,6 +1,7 @@
 //! The cluster in simulated time.
 
 use serde::Serialize;
+use taintlab_answers::simulation::{Run, Simulation};
 use taintlab_core::api::{Node, Pod, PodKey, WorkloadKey};
 use taintlab_core::command::Command;
 use taintlab_core::event::Event;
@@ -12,7 +13,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use self::answers::{
     DescribedEvent, EventsOptions, KubectlOptions, PodsOptions, RunOptions, Stopped,
 };
-use self::state::{Run, State};
+use self::state::Calls;
 use crate::cluster::{ManifestCluster, cluster};
 use crate::exclusive_cell::ExclusiveCell;
 use crate::input::{self, decode, read, read_options};
@@ -44,7 +45,7 @@ pub struct Snapshot {
 /// Times are milliseconds since the start, with fractions. Memory is freed by `free()`, at the end
 /// of a block by `using`, and otherwise by the garbage collector.
 #[wasm_bindgen]
-pub struct Simulator(ExclusiveCell<State>);
+pub struct Simulator(ExclusiveCell<Simulation>);
 
 #[wasm_bindgen]
 impl Simulator {
@@ -69,7 +70,7 @@ impl Simulator {
     ) -> Result<JsValue, JsValue> {
         match cluster(&manifests, &options)? {
             Ok(ManifestCluster { engine, scenario, problems, imported }) => {
-                created(State::new(engine, &scenario, None), &problems, &imported)
+                created(Simulation::new(engine, &scenario, None), &problems, &imported)
             }
             Err(errors) => fail(errors),
         }
@@ -100,7 +101,7 @@ impl Simulator {
         match scenario.simulator() {
             Ok(engine) => {
                 let imported = Imported::of_dropped(&file.dropped);
-                created(State::new(engine, &scenario, Some(file)), &warnings, &imported)
+                created(Simulation::new(engine, &scenario, Some(file)), &warnings, &imported)
             }
             Err(error) => fail(vec![at(&file, &error.path(), &error.to_string(), SCENARIO)]),
         }
@@ -198,7 +199,7 @@ impl Simulator {
                 return fail(errors);
             }
             state.collect();
-            state.kubectl(&line, &options)
+            state.kubectl_outcome(&line, &options)
         })
     }
 
@@ -221,7 +222,7 @@ impl Simulator {
     /// Lets time pass until the next moment at which something happens. Without one, time stays.
     #[wasm_bindgen(js_name = advanceToNext, unchecked_return_type = "Progress | Failure")]
     pub fn advance_to_next(&self) -> Result<JsValue, JsValue> {
-        self.0.with(|state| match state.next() {
+        self.0.with(|state| match state.next_deadline() {
             Some(next) => state.advance_to(next.at),
             None => state.progress(Stopped::Idle),
         })
@@ -265,7 +266,7 @@ impl Simulator {
     #[wasm_bindgen(js_name = runToEnd, unchecked_return_type = "Progress | Failure")]
     pub fn run_to_end(&self) -> Result<JsValue, JsValue> {
         self.0.with(|state| match state.run_to_end() {
-            Ok(()) if state.next().is_some() => state.progress(Stopped::Reached),
+            Ok(()) if state.next_deadline().is_some() => state.progress(Stopped::Reached),
             Ok(()) => state.progress(Stopped::Idle),
             Err(errors) => fail(errors),
         })
@@ -298,7 +299,7 @@ impl Simulator {
     /// The next moment at which something happens, and what; `undefined` if nothing will.
     #[wasm_bindgen(js_name = nextDeadline, unchecked_return_type = "NextDeadline | undefined")]
     pub fn next_deadline(&self) -> Result<JsValue, JsValue> {
-        self.0.with(|state| or_undefined(state.next().as_ref()))
+        self.0.with(|state| or_undefined(state.next_deadline().as_ref()))
     }
 
     /// The nodes, as the API server would show them now, by name.
@@ -488,7 +489,11 @@ impl Simulator {
 }
 
 /// Wraps a new simulator for JavaScript.
-fn created(state: State, warnings: &[Problem], imported: &Imported) -> Result<JsValue, JsValue> {
+fn created(
+    state: Simulation,
+    warnings: &[Problem],
+    imported: &Imported,
+) -> Result<JsValue, JsValue> {
     js::created(Simulator(ExclusiveCell::new(state)), &to_js(&warnings)?, &to_js(imported)?)
 }
 

@@ -34,29 +34,32 @@ const WATCHED: usize = 10_000;
 /// An item without a kind: its place, its value, and the problems already found in it.
 type Kindless<'t> = (Place, Spanned<'t>, Vec<Problem>);
 
+/// A pod's file, the position of its `nodeName` there, and its index in `objects`.
+type Placed<'f> = (&'f str, Position, usize);
+
 /// Takes objects one by one while the text is read.
 pub(super) struct Importer<'t, 'f> {
-    file: &'f str,
+    pub(super) file: &'f str,
     /// Called with the number of objects read so far.
     watch: &'f dyn Fn(usize),
     given: usize,
-    import: Import,
-    diagnostics: Diagnostics<'f>,
+    pub(super) import: Import,
+    pub(super) diagnostics: Diagnostics<'f>,
     keep_all: bool,
     /// Counts of what was dropped from the current object.
     dropped: Dropped,
-    newest: Newest,
+    pub(super) newest: Newest,
     /// Findings about the current object, before it is accepted or rejected.
     found: Vec<(Severity, Problem)>,
     /// The line on which the node or the pod of each name began.
-    nodes: Names,
+    pub(super) nodes: Names,
     pods: Names,
     /// The line of each workload and budget, by kind, namespace and name.
     controllers: Names,
     /// Parts that many pods have in common.
     shared: SharedPool,
-    /// For each pod, the position of its `nodeName`, and its index in `objects`.
-    placed: Vec<(Position, usize)>,
+    /// For each pod, the file, the position of its `nodeName`, and its index in `objects`.
+    pub(super) placed: Vec<Placed<'f>>,
     /// Items that get their kind from the list around them, which states it at its end.
     kindless: Vec<Kindless<'t>>,
     /// Whether a document was a list without elements.
@@ -316,7 +319,8 @@ impl<'t, 'f> Importer<'t, 'f> {
         let taken = valid && self.is_new(path, tree, "pod", pod.key().as_str());
         if taken {
             pod.share_parts(&mut self.shared);
-            self.placed.push((tree.locate("spec.nodeName"), self.import.objects.len()));
+            let place = tree.locate("spec.nodeName");
+            self.placed.push((self.file, place, self.import.objects.len()));
             self.import.pods.push(pod);
         }
         taken
@@ -410,7 +414,7 @@ impl<'t, 'f> Importer<'t, 'f> {
     /// Notes the pods whose controller is missing.
     async fn record_missing_owners(&mut self, pace: &mut Pace) {
         let known: BTreeSet<_> = self.import.workloads.iter().map(Workload::key).ordered_set();
-        for (pod, (_, index)) in self.import.pods.iter().zip(&self.placed) {
+        for (pod, (_, _, index)) in self.import.pods.iter().zip(&self.placed) {
             pace.step().await;
             if let Some(owner) = pod.metadata.controller_key().filter(|key| !known.contains(key))
                 && let Some(report) = self.import.objects.get_mut(*index)
@@ -431,8 +435,8 @@ impl<'t, 'f> Importer<'t, 'f> {
             return;
         }
         let mut numbers = Names::new();
-        let mut missing: Vec<(usize, &Pod, Position)> = Vec::new();
-        for (pod, (position, _)) in self.import.pods.iter().zip(&self.placed) {
+        let mut missing: Vec<(usize, &Pod, &str, Position)> = Vec::new();
+        for (pod, (file, position, _)) in self.import.pods.iter().zip(&self.placed) {
             pace.step().await;
             let node = pod.spec.node_name.as_str();
             if node.is_empty() || self.nodes.contains_key(node) {
@@ -442,10 +446,10 @@ impl<'t, 'f> Importer<'t, 'f> {
             let number = *numbers.entry(node.into()).or_insert(next);
             match missing.get_mut(number as usize) {
                 Some((count, ..)) => *count += 1,
-                None => missing.push((1, pod, *position)),
+                None => missing.push((1, pod, file, *position)),
             }
         }
-        for (count, pod, position) in missing {
+        for (count, pod, file, position) in missing {
             let node = cut(&pod.spec.node_name);
             let key = pod.key();
             let message = if count == 1 {
@@ -455,7 +459,8 @@ impl<'t, 'f> Importer<'t, 'f> {
             };
             let metadata = &pod.metadata;
             let object = DiagnosedObject::taken("Pod", &metadata.namespace, &metadata.name);
-            self.diagnostics.warning(Problem::new(position, message).of(object));
+            let warning = Problem::new(position, message).of(object);
+            self.diagnostics.add_of(file, Severity::Warning, warning);
         }
     }
 }

@@ -1,18 +1,9 @@
-//! A running simulation: the engine, and the remaining steps of its scenario.
+//! A simulation for JavaScript: what its calls take and answer.
 
-use std::collections::VecDeque;
-use std::rc::Rc;
-
-use taintlab_core::event::{Event, EventKind};
-use taintlab_core::lanes::{LaneRecorder, Lanes};
-use taintlab_core::scenario::{
-    Ended, MOST_EVENTS, Next, NextWhat, Player, Scenario, ScenarioError,
-};
-use taintlab_core::simulator::{Forecast, Simulator as Engine, TimeWentBack};
-use taintlab_core::time::{Span, Timestamp};
-use taintlab_kubectl::Context;
-use taintlab_manifest::ScenarioFile;
-use taintlab_manifest::memory::grow_ahead;
+use taintlab_answers::simulation::Simulation;
+use taintlab_core::event::Event;
+use taintlab_core::scenario::{Next, NextWhat};
+use taintlab_core::time::Timestamp;
 use wasm_bindgen::JsValue;
 
 use super::answers::{
@@ -21,119 +12,50 @@ use super::answers::{
 use crate::input::{self, expected};
 use crate::js;
 use crate::output::{list_to_js, to_js};
-use crate::problem::{Problem, ProblemCode, fail};
-use crate::scenario::{self, SCENARIO};
+use crate::problem::{Problem, fail};
 
-/// Time for which an API server keeps Kubernetes Events (`--event-ttl`).
-const REMEMBERED: core::time::Duration = core::time::Duration::from_secs(60 * 60);
-
-/// Moments with events in one call at most: many times the number in the outage of a zone.
-const MOST_MOMENTS: usize = 250_000;
-
-/// Simulated time in one call at most: in a longer time, a busy cluster has millions of moments.
-const A_YEAR: core::time::Duration = core::time::Duration::from_secs(365 * 24 * 60 * 60);
-
-/// The state of a [`super::Simulator`].
-pub(super) struct State {
-    pub(super) engine: Engine,
-    pub(super) run: Run,
-    /// The forecast; `None` after every change.
-    pub(super) forecast: Option<Forecast>,
-}
-
-/// The part of a simulation outside of the engine; snapshots keep it too.
-#[derive(Clone)]
-pub(super) struct Run {
-    /// Player of the scenario's remaining steps.
-    player: Player,
-    /// Events that were not read yet.
-    pub(super) events: VecDeque<Event>,
-    /// The Kubernetes Events of the last hour; an API server keeps them that long.
-    history: VecDeque<Event>,
-    /// The recorder of lanes, once somebody asked for them.
-    lanes: Option<LaneRecorder>,
-    /// Tells where in the file a step is that cannot be carried out.
-    file: Option<Rc<ScenarioFile>>,
-}
-
-impl State {
-    pub(super) fn new(engine: Engine, scenario: &Scenario, file: Option<ScenarioFile>) -> Self {
-        let run = Run {
-            player: Player::new(scenario),
-            events: VecDeque::new(),
-            history: VecDeque::new(),
-            lanes: None,
-            file: file.map(Rc::new),
-        };
-        Self { engine, run, forecast: None }
-    }
-
+/// Calls of a simulation, with JavaScript's values.
+pub(super) trait Calls {
     /// A moment given by a caller; now if left out.
-    pub(super) fn moment(&self, at: &JsValue) -> Result<Result<Timestamp, Problem>, JsValue> {
+    fn moment(&self, at: &JsValue) -> Result<Result<Timestamp, Problem>, JsValue>;
+    /// Runs a line of kubectl now.
+    fn kubectl_outcome(&mut self, line: &str, options: &KubectlOptions)
+    -> Result<JsValue, JsValue>;
+    /// The next moment at which something happens, in words too.
+    fn next_deadline(&self) -> Option<NextDeadline>;
+    /// Lets time pass until a moment.
+    fn advance_to(&mut self, at: Timestamp) -> Result<JsValue, JsValue>;
+    /// Lets time pass until a predicate says `true`.
+    fn run_until(&mut self, predicate: &JsValue, until: Timestamp) -> Result<JsValue, JsValue>;
+    /// How far it has come.
+    fn progress(&mut self, stopped: Stopped) -> Result<JsValue, JsValue>;
+}
+
+impl Calls for Simulation {
+    fn moment(&self, at: &JsValue) -> Result<Result<Timestamp, Problem>, JsValue> {
         if at.is_undefined() { Ok(Ok(self.engine.now())) } else { input::moment(at, "at") }
     }
 
-    /// Begins to record lanes, unless it has begun already.
-    pub(super) fn record_lanes(&mut self) {
-        self.collect();
-        let recorder = || LaneRecorder::new(&self.engine);
-        self.run.lanes.get_or_insert_with(recorder);
-    }
-
-    /// The lanes until now; `None` if they are not recorded.
-    pub(super) fn lanes(&mut self) -> Option<Lanes> {
-        self.collect();
-        self.run.lanes.as_ref().map(|recorder| recorder.lanes(self.engine.now()))
-    }
-
-    /// Takes the new events from the engine.
-    pub(super) fn collect(&mut self) {
-        let events = self.engine.drain_events();
-        if let Some(recorder) = &mut self.run.lanes {
-            recorder.record(&self.engine, &events);
-        }
-        for event in events {
-            if matches!(event.what, EventKind::EventRecorded(_)) {
-                self.run.history.push_back(event.clone());
-            }
-            self.run.events.push_back(event);
-        }
-        let now = self.engine.now();
-        while self.run.history.pop_front_if(|event| now - event.at > REMEMBERED).is_some() {}
-    }
-
-    pub(super) fn kubectl(
+    fn kubectl_outcome(
         &mut self,
         line: &str,
         options: &KubectlOptions,
     ) -> Result<JsValue, JsValue> {
-        let context = Context {
-            simulator: &self.engine,
-            events: self.run.history.make_contiguous(),
-            namespace: &options.namespace,
-        };
-        let outcome = taintlab_kubectl::run(&context, line, options.stdin.as_deref());
-        let now = self.engine.now();
-        for command in &outcome.commands {
-            // A request that was made to fail is in the output already.
-            if let Err(error) = self.engine.handle_command(now, command.clone())
-                && !error.is_simulated()
-            {
-                return fail(Problem::of_command(&error, ""));
-            }
+        match self.kubectl(line, &options.namespace, options.stdin.as_deref()) {
+            Ok(outcome) => to_js(&KubectlOutcome {
+                ok: true,
+                stdout: outcome.stdout,
+                stderr: outcome.stderr,
+                terminal: outcome.terminal,
+                exit_code: outcome.exit_code,
+                commands: outcome.commands,
+            }),
+            Err(errors) => fail(errors),
         }
-        to_js(&KubectlOutcome {
-            ok: true,
-            stdout: outcome.stdout,
-            stderr: outcome.stderr,
-            terminal: outcome.terminal,
-            exit_code: outcome.exit_code,
-            commands: outcome.commands,
-        })
     }
 
-    pub(super) fn next(&self) -> Option<NextDeadline> {
-        let Next { at, what } = self.run.player.next(&self.engine)?;
+    fn next_deadline(&self) -> Option<NextDeadline> {
+        let Next { at, what } = self.next()?;
         let (text, reason) = match what {
             NextWhat::Deadline(reason) => (reason.to_string(), DeadlineReason::Engine(reason)),
             NextWhat::Step(step) => {
@@ -145,112 +67,16 @@ impl State {
         Some(NextDeadline { at, reason, text })
     }
 
-    /// The problems of a step of the scenario.
-    fn of_step(&self, wrong: &ScenarioError) -> Vec<Problem> {
-        let (path, message) = (wrong.path(), wrong.to_string());
-        match (&self.run.file, wrong) {
-            (Some(file), _) => vec![scenario::at(file, &path, &message, SCENARIO)],
-            (None, ScenarioError::Step { error, .. }) => Problem::of_command(error, &path),
-            (None, _) => vec![Problem::new(SCENARIO, &path, &message)],
-        }
-    }
-
-    /// Lets time pass to just before a command: deadlines and steps of the moment `at` come first,
-    /// and their consequences after the command.
-    ///
-    /// # Errors
-    /// A step cannot be carried out, or too much happens until then.
-    pub(super) fn run_before(&mut self, at: Timestamp) -> Result<(), Vec<Problem>> {
-        let before = Timestamp::from_nanos(at.as_nanos().saturating_sub(1));
-        if before > self.engine.now() {
-            self.run(before)?;
-        }
-        self.forecast = None;
-        self.run_steps(at)
-    }
-
-    /// Plays the steps of the scenario that are due by `at`.
-    fn run_steps(&mut self, at: Timestamp) -> Result<(), Vec<Problem>> {
-        let State { engine, run, .. } = self;
-        while run.player.next_step().is_some_and(|step| step.at.timestamp() <= at) {
-            if let Some(Err(error)) = run.player.play_step(engine) {
-                return Err(self.of_step(&error));
-            }
-        }
-        Ok(())
-    }
-
-    /// Lets time pass, including the scenario's steps.
-    ///
-    /// # Errors
-    /// A step cannot be carried out, `at` is in the past, or too much happens until then.
-    pub(super) fn run(&mut self, at: Timestamp) -> Result<(), Vec<Problem>> {
-        let now = self.engine.now();
-        if at < now {
-            return Err(vec![Problem::of_time(TimeWentBack { at, now })]);
-        }
-        if at - now > A_YEAR {
-            let message = format!("one call simulates at most a year; it is {now} now");
-            return Err(vec![Problem::new(ProblemCode::TooManyMoments, "at", &message)]);
-        }
-        self.moments(|player, engine| player.play_to(engine, at, 1))
-    }
-
-    /// Lets time pass to the end of the scenario, or for a day.
-    ///
-    /// # Errors
-    /// A step cannot be carried out, or too much happens.
-    pub(super) fn run_to_end(&mut self) -> Result<(), Vec<Problem>> {
-        self.moments(|player, engine| player.run_to_end(engine, 1))
-    }
-
-    /// Plays one moment after the other, and reserves memory before each.
-    fn moments(
-        &mut self,
-        play: impl Fn(&mut Player, &mut Engine) -> Result<Ended, ScenarioError>,
-    ) -> Result<(), Vec<Problem>> {
-        self.forecast = None;
-        for _ in 0..MOST_MOMENTS {
-            if self.run.events.len() >= MOST_EVENTS {
-                let waits =
-                    format!("{MOST_EVENTS} events wait to be read; read them with events()");
-                return Err(vec![self.too_much(&waits)]);
-            }
-            grow_ahead();
-            let ended = play(&mut self.run.player, &mut self.engine);
-            self.collect();
-            match ended {
-                Ok(Ended::AtRest) => return Ok(()),
-                Ok(Ended::TooManyMoments) => {}
-                Err(error) => return Err(self.of_step(&error)),
-            }
-        }
-        let busy = format!("something happens at each of {MOST_MOMENTS} moments until then");
-        Err(vec![self.too_much(&busy)])
-    }
-
-    /// The problem of a call that would take too long, or too much memory.
-    fn too_much(&self, why: &str) -> Problem {
-        let now = Span(self.engine.now().since_zero());
-        let message =
-            format!("the simulation has come to {now} and no further: {why}; to go on, call again");
-        Problem::new(ProblemCode::TooManyMoments, "at", &message)
-    }
-
-    pub(super) fn advance_to(&mut self, at: Timestamp) -> Result<JsValue, JsValue> {
+    fn advance_to(&mut self, at: Timestamp) -> Result<JsValue, JsValue> {
         match self.run(at) {
             Ok(()) => self.progress(Stopped::Reached),
             Err(errors) => fail(errors),
         }
     }
 
-    pub(super) fn run_until(
-        &mut self,
-        predicate: &JsValue,
-        until: Timestamp,
-    ) -> Result<JsValue, JsValue> {
+    fn run_until(&mut self, predicate: &JsValue, until: Timestamp) -> Result<JsValue, JsValue> {
         loop {
-            let Some(next) = self.next() else { return self.progress(Stopped::Idle) };
+            let Some(next) = self.next_deadline() else { return self.progress(Stopped::Idle) };
             if next.at > until {
                 return self.advance_to(until.max(self.engine.now()));
             }
@@ -272,7 +98,7 @@ impl State {
         }
     }
 
-    pub(super) fn progress(&mut self, stopped: Stopped) -> Result<JsValue, JsValue> {
+    fn progress(&mut self, stopped: Stopped) -> Result<JsValue, JsValue> {
         self.collect();
         let (now, pending_events) = (self.engine.now(), self.run.events.len());
         to_js(&Progress { ok: true, now, pending_events, stopped })
