@@ -1,6 +1,7 @@
 //! Reads Kubernetes manifests.
 
 mod importer;
+mod places;
 mod together;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use taintlab_core::slices::at_once;
 use taintlab_core::time::Time;
 
 use self::importer::Importer;
+pub use self::places::{Sought, places_of};
 pub use self::together::{Text, import_together};
 use crate::diagnostic::{Diagnostic, Problem};
 use crate::limits::ImportOptions;

@@ -58,7 +58,9 @@ mod yaml_writer;
 pub use crate::detect::{DetectedRelease, ReleaseKnown};
 pub use crate::diagnostic::{DiagnosedObject, Diagnostic, Severity};
 pub use crate::export::{Format, Purpose, export, to_json, to_kubectl_yaml, to_yaml};
-pub use crate::import::{Import, Text, import, import_in_slices, import_together};
+pub use crate::import::{
+    Import, Sought, Text, import, import_in_slices, import_together, places_of,
+};
 pub use crate::limits::{ImportOptions, Limits};
 pub use crate::redact::{
     Dropped, Extent, LAST_APPLIED, redact_commands, redact_console_command, redact_scenario,

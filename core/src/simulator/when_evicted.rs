@@ -50,6 +50,14 @@ pub enum PodSource {
     CronJob(Box<CronJob>),
 }
 
+impl PodSource {
+    /// The pod, before admission; `node` is the one on which a DaemonSet runs it.
+    #[must_use]
+    pub fn into_pod(self, node: &str, config: &SimulatorConfig) -> Pod {
+        made_pod(self, node, config, &mut Vec::new())
+    }
+}
+
 /// Which pod, which node, and what happens to the node.
 #[derive(Clone, Debug)]
 pub struct EvictionQuestion {

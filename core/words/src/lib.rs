@@ -1,8 +1,9 @@
-//! The sentences and tables of reports, worded once for the command and the page.
+//! Sentences and tables, worded once for the command and the page.
 #![no_std]
 
 extern crate alloc;
 
+pub mod matching;
 pub mod report;
 mod table;
 

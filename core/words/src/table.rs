@@ -21,6 +21,18 @@ impl Style {
         self.paint(1, text)
     }
 
+    /// Red text.
+    #[must_use]
+    pub fn red(self, text: &str) -> String {
+        self.paint(31, text)
+    }
+
+    /// Green text.
+    #[must_use]
+    pub fn green(self, text: &str) -> String {
+        self.paint(32, text)
+    }
+
     /// Dim text.
     #[must_use]
     pub fn dim(self, text: &str) -> String {

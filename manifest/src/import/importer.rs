@@ -466,7 +466,7 @@ impl<'t, 'f> Importer<'t, 'f> {
 }
 
 /// The identity of an object, before anything in it is checked.
-fn identify(node: &Spanned<'_>) -> ObjectReport {
+pub(super) fn identify(node: &Spanned<'_>) -> ObjectReport {
     let text = |node: Option<&Spanned<'_>>, field: &str| {
         let text = node.and_then(|node| node.get(field)).and_then(Spanned::as_str);
         cut(text.unwrap_or("")).into_owned()

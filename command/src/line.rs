@@ -1,0 +1,548 @@
+//! The command line: what every option means, once for help, completions and man pages.
+
+use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches, Parser, Subcommand};
+
+/// What Kubernetes evicts, when and why.
+#[derive(Debug, Parser)]
+#[command(
+    name = "taintlab",
+    version,
+    after_help = "\
+    Exit codes: 0 all is well; 1 a file is wrong or a test failed; 2 the command line is wrong."
+)]
+pub(crate) struct Line {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What Kubernetes evicts, when and why: of the cluster of the current context, which is read and
+/// never written.
+#[derive(Debug, Parser)]
+#[command(
+    name = "kubectl-taintlab",
+    bin_name = "kubectl taintlab",
+    version,
+    after_help = "\
+    Exit codes: 0 all is well; 1 the cluster cannot be read; 2 the command line is wrong."
+)]
+pub(crate) struct PluginLine {
+    #[command(subcommand)]
+    pub(crate) command: PluginCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Simulate a cluster and print what happens
+    Run(RunLine),
+    /// Run scenarios and check what they expect
+    Test(TestLine),
+    /// Say which failure hurts most, and what would help
+    Report(Box<ReportLine>),
+    /// Explain how tolerations answer taints
+    Explain(ExplainLine),
+    /// Say what is likely to surprise in manifests, with file, line and column
+    Lint(LintLine),
+    /// Say where the scheduler puts a pod, or why nowhere
+    Schedule(ScheduleLine),
+    /// Say whom the kubelet evicts first
+    Rank(RankLine),
+    /// Print a scenario as a demo for a page: fence, HTML, iframe, link
+    Embed(EmbedLine),
+    /// Print the completions of a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PluginCommand {
+    /// Simulate the cluster and print what happens
+    Run(Box<PluginRun>),
+    /// Explain how the tolerations of a pod answer the taints of its node
+    Explain(PluginExplain),
+    /// Say when a pod is evicted if its node fails now, and why then
+    #[command(visible_alias = "why-evicted")]
+    When(PluginWhen),
+    /// Say which failure hurts most, and what would help
+    Report(Box<PluginReport>),
+    /// Say what is likely to surprise in the cluster
+    Lint(PluginLint),
+}
+
+const FILES: &str = "\
+A scenario (taintlab/v1), or manifests in YAML or JSON, for example the output of
+`kubectl get nodes,pods -A -o yaml`. Several files of manifests make one cluster; - is standard
+input. A file may have 500 MB";
+
+/// Which manifests are applied onto a cluster.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct ApplyLine {
+    /// Manifests that are applied onto the cluster as `kubectl apply` does, for example what `helm
+    /// template` prints; - is standard input; may be repeated. The roll-out is simulated
+    #[arg(long, value_name = "FILE")]
+    pub(crate) apply: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RunLine {
+    #[arg(value_name = "FILE", help = FILES)]
+    pub(crate) files: Vec<String>,
+    #[command(flatten)]
+    pub(crate) apply: ApplyLine,
+    #[command(flatten)]
+    pub(crate) options: RunOptions,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PluginRun {
+    #[command(flatten)]
+    pub(crate) apply: ApplyLine,
+    #[command(flatten)]
+    pub(crate) options: RunOptions,
+    #[command(flatten)]
+    pub(crate) connection: Connection,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct RunOptions {
+    /// How far to go: 5m0s, 90s, or a number of seconds. Unless given, until nothing more happens; a
+    /// day at most
+    #[arg(long, value_name = "TIME")]
+    pub(crate) until: Option<String>,
+    #[command(flatten)]
+    pub(crate) kubernetes: KubernetesLine,
+    #[command(flatten)]
+    pub(crate) steps: Steps,
+    /// Let the roll-out of --apply end before the time of the simulation begins
+    #[arg(long)]
+    pub(crate) settled: bool,
+    /// Keep what no simulation reads and is left out otherwise, secrets too: environment, commands,
+    /// annotations, data of Secrets and so on
+    #[arg(long)]
+    pub(crate) keep_all: bool,
+    /// Print every event, not only what a cluster would show
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Print the events as JSON, one a line; times are milliseconds
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print a picture instead: what becomes of each zone, node and pod
+    #[arg(long)]
+    pub(crate) svg: bool,
+}
+
+/// Which Kubernetes.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct KubernetesLine {
+    /// The release of Kubernetes, for example 1.34. Unless given, the one that the API server or the
+    /// nodes report, or else the newest known one
+    #[arg(long)]
+    pub(crate) release: Option<String>,
+    /// A flag of kube-controller-manager, for example node-monitor-grace-period=20s; may be repeated
+    #[arg(long = "flag", value_name = "NAME=VALUE", allow_hyphen_values = true)]
+    pub(crate) flags: Vec<String>,
+}
+
+/// What is done to a simulated cluster, in the order of the line.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Steps(pub(crate) Vec<Step>);
+
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    pub(crate) what: StepKind,
+    pub(crate) value: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StepKind {
+    Kubectl,
+    Json,
+    At,
+}
+
+const STEPS: [(StepKind, &str, &str, &str); 3] = [
+    (
+        StepKind::Kubectl,
+        "kubectl",
+        "LINE",
+        "A line of kubectl, for example 'taint node a x:NoExecute'; it changes the simulation alone, \
+         and what it prints goes to standard error; may be repeated",
+    ),
+    (
+        StepKind::Json,
+        "command",
+        "JSON",
+        "A command as in the steps of scenarios, for example '{\"taint\": {\"node\": \"a\", \"taint\": \
+         {\"key\": \"x\", \"effect\": \"NoExecute\"}}}'; may be repeated",
+    ),
+    (
+        StepKind::At,
+        "at",
+        "TIME",
+        "When the --kubectl or --command before it happens; 0s unless given",
+    ),
+];
+
+impl Args for Steps {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let arg = |(_, name, value, help): (StepKind, &'static str, &'static str, &'static str)| {
+            let arg = Arg::new(name).long(name).value_name(value).help(help);
+            arg.action(ArgAction::Append)
+        };
+        command.args(STEPS.map(arg))
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Steps {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut steps = Vec::new();
+        for (what, name, ..) in STEPS {
+            let places = matches.indices_of(name).into_iter().flatten();
+            let values = matches.get_many::<String>(name).into_iter().flatten();
+            steps.extend(places.zip(values).map(|(place, value)| (place, what, value.clone())));
+        }
+        steps.sort_by_key(|(place, ..)| *place);
+        Ok(Self(steps.into_iter().map(|(_, what, value)| Step { what, value }).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+    Exit codes: 0 every expectation was met; 1 one was not, or a file is wrong; 2 the command line is \
+    wrong.")]
+pub(crate) struct TestLine {
+    /// Scenarios (taintlab/v1)
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<String>,
+    /// spec, tap or junit
+    #[arg(long, value_name = "NAME", default_value = "spec")]
+    pub(crate) reporter: String,
+    /// Another release than the one that the scenarios name
+    #[arg(long)]
+    pub(crate) release: Option<String>,
+}
+
+#[derive(Args, Debug)]
+#[command(
+    override_usage = "taintlab report FILE… [options]\n       \
+        taintlab report merge PART… [--cluster FILE…] [options]",
+    long_about = "Say which failure hurts most, and what would help.\n\n\
+        Every node, zone and region fails by itself; each run says what becomes of every workload. \
+        Ctrl+C keeps the runs that are finished.",
+    after_help = "\
+    Exit codes: 0 all is well; 1 a rule of --fail-if holds, a file is wrong, or there is no score: it \
+    was interrupted, a part is missing, nothing can fail; 2 the command line is wrong."
+)]
+pub(crate) struct ReportLine {
+    /// As with `run`: manifests, for example the output of `kubectl get
+    /// nodes,leases,pods,deploy,rs,sts,ds,jobs,pdb,pc,pvc,pv,sc -A -o yaml`, or a scenario, whose
+    /// steps do not count
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<String>,
+    #[command(flatten)]
+    pub(crate) apply: ApplyLine,
+    #[command(flatten)]
+    pub(crate) options: ReportOptions,
+    /// Make only part I of N, and print it; `report merge` puts parts together: the same bytes as one
+    /// report
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<String>,
+    /// The files of the cluster, for merge: what would help is computed then; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cluster: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+#[command(long_about = "Say which failure hurts most, and what would help.\n\n\
+    Every node, zone and region of the cluster fails by itself; each run says what becomes of every \
+    workload. Ctrl+C keeps the runs that are finished.")]
+pub(crate) struct PluginReport {
+    #[command(flatten)]
+    pub(crate) apply: ApplyLine,
+    #[command(flatten)]
+    pub(crate) options: ReportOptions,
+    /// Make only part I of N, and print it; `taintlab report merge` puts parts together
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<String>,
+    #[command(flatten)]
+    pub(crate) connection: Connection,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ReportOptions {
+    /// Of node,zone,region,device-pool, with commas; all of them unless given
+    #[arg(
+        long,
+        value_name = "LIST",
+        default_value = "node,zone,region,device-pool",
+        hide_default_value = true,
+        help_heading = "What fails"
+    )]
+    pub(crate) domains: String,
+    /// Each value of this label of nodes, too; may be repeated
+    #[arg(long = "label", value_name = "NAME", help_heading = "What fails")]
+    pub(crate) labels: Vec<String>,
+    /// These nodes together, with commas; may be repeated
+    #[arg(long = "list", value_name = "NAME=NODES", help_heading = "What fails")]
+    pub(crate) lists: Vec<String>,
+    /// Every pair of a kind: node, zone, region, label or list; may be repeated
+    #[arg(long, value_name = "KIND", help_heading = "What fails")]
+    pub(crate) pairs: Vec<String>,
+    /// lost (unless given), power-off=5m (and back), network-cut, drained, shut-down, or
+    /// tainted=KEY:EFFECT; may be repeated
+    #[arg(long = "fault", value_name = "NAME", help_heading = "What fails")]
+    pub(crate) faults: Vec<String>,
+    /// How long each run is watched; 1h unless given
+    #[arg(long, value_name = "TIME", help_heading = "How")]
+    pub(crate) horizon: Option<String>,
+    /// How long the cluster may take to come to rest before; 10m unless given
+    #[arg(long, value_name = "TIME", help_heading = "How")]
+    pub(crate) settle: Option<String>,
+    /// How far a scenario is played first, with its steps until then; none of its steps counts
+    /// unless given
+    #[arg(long, value_name = "TIME", help_heading = "How")]
+    pub(crate) after: Option<String>,
+    /// Runs per failure (heartbeat timing varied); 1 unless given. Times are then the shortest, the
+    /// median and the 95th percentile
+    #[arg(long, value_name = "COUNT", help_heading = "How")]
+    pub(crate) seeds: Option<String>,
+    /// Groups of findings to try fixes for; 5 unless given
+    #[arg(long, value_name = "COUNT", help_heading = "How")]
+    pub(crate) remedies: Option<String>,
+    #[command(flatten)]
+    pub(crate) kubernetes: KubernetesLine,
+    /// How many threads; as many as there are processors unless given
+    #[arg(long, value_name = "COUNT", help_heading = "How")]
+    pub(crate) workers: Option<String>,
+    /// The report as JSON; times are milliseconds
+    #[arg(long, help_heading = "What is written")]
+    pub(crate) json: bool,
+    /// For a pull request
+    #[arg(long, help_heading = "What is written")]
+    pub(crate) markdown: bool,
+    /// For CI: a test for each workload
+    #[arg(long, help_heading = "What is written")]
+    pub(crate) junit: bool,
+    /// A page with a heat map and pictures of the worst, besides
+    #[arg(long, value_name = "FILE", help_heading = "What is written")]
+    pub(crate) html: Option<String>,
+    /// Exit with 1 if it holds: 'deployment/shop/web: zeroReady > 60s', or of every workload 'below >
+    /// 5m'; may be repeated. There are zeroReady, below, longestGap, wholeAgain, leastReady, evicted,
+    /// pending, stuck, lost, budgetsNotAsked and score
+    #[arg(long, value_name = "RULE", help_heading = "What is written")]
+    pub(crate) fail_if: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ExplainLine {
+    #[arg(hide = true)]
+    pub(crate) files: Vec<String>,
+    /// As kubectl taint takes it: key=value:NoExecute; may be repeated
+    #[arg(long = "taint", value_name = "TAINT")]
+    pub(crate) taints: Vec<String>,
+    /// key=value:NoExecute for the operator Equal, key:NoExecute for Exists, * for everything;
+    /// @SECONDS at the end for tolerationSeconds, as in node.kubernetes.io/unreachable:NoExecute@300.
+    /// Or JSON. May be repeated
+    #[arg(long = "toleration", value_name = "TOLERATION")]
+    pub(crate) tolerations: Vec<String>,
+    /// The release of Kubernetes, for example 1.34
+    #[arg(long)]
+    pub(crate) release: Option<String>,
+    /// Print the explanation as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PluginExplain {
+    /// NAME or NAMESPACE/NAME
+    #[arg(value_name = "POD")]
+    pub(crate) pods: Vec<String>,
+    /// Another node than the one that it is on
+    #[arg(long)]
+    pub(crate) node: Option<String>,
+    /// A taint besides, as kubectl taint takes it: key=value:NoExecute; may be repeated
+    #[arg(long = "taint", value_name = "TAINT")]
+    pub(crate) taints: Vec<String>,
+    /// The release of Kubernetes; that of the API server unless given
+    #[arg(long)]
+    pub(crate) release: Option<String>,
+    /// Print the explanation as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) connection: Connection,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PluginWhen {
+    /// NAME or NAMESPACE/NAME
+    #[arg(value_name = "POD")]
+    pub(crate) pods: Vec<String>,
+    /// What happens to its node now: lost (unless given), network-cut, power-off, kubelet-stopped,
+    /// tainted=TAINT as kubectl taint takes it, or none
+    #[arg(long, value_name = "NAME", alias = "if")]
+    pub(crate) fault: Option<String>,
+    /// As --fault tainted=TAINT
+    #[arg(long)]
+    pub(crate) taint: Option<String>,
+    /// The release of Kubernetes; that of the API server unless given
+    #[arg(long)]
+    pub(crate) release: Option<String>,
+    /// Print the terms that add up to the moment as JSON; times are milliseconds
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) connection: Connection,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+    Exit codes: 0 nothing, or only notes; 1 a warning (or what --fail-on names), or a file is wrong; 2 \
+    the command line is wrong.")]
+pub(crate) struct LintLine {
+    #[arg(value_name = "FILE", help = FILES)]
+    pub(crate) files: Vec<String>,
+    #[command(flatten)]
+    pub(crate) apply: ApplyLine,
+    #[command(flatten)]
+    pub(crate) options: LintOptions,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PluginLint {
+    #[command(flatten)]
+    pub(crate) apply: ApplyLine,
+    #[command(flatten)]
+    pub(crate) options: LintOptions,
+    #[command(flatten)]
+    pub(crate) connection: Connection,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct LintOptions {
+    /// text, json, sarif (for code scanning) or github (for annotations of a pull request)
+    #[arg(long, value_name = "NAME", default_value = "text")]
+    pub(crate) format: String,
+    /// From which severity on it ends with 1: critical, warning, note or never
+    #[arg(long, value_name = "SEVERITY", default_value = "warning")]
+    pub(crate) fail_on: String,
+    #[command(flatten)]
+    pub(crate) kubernetes: KubernetesLine,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+    Exit codes: 0 there is a node for it; 1 there is none, or a file is wrong; 2 the command line is \
+    wrong.")]
+pub(crate) struct ScheduleLine {
+    /// A manifest of the pod, or of what makes it (a Deployment and so on); - is standard input. Or
+    /// NAMESPACE/NAME of a pod in the files of --nodes
+    #[arg(value_name = "POD")]
+    pub(crate) pod: Vec<String>,
+    /// Manifests with the nodes, and the pods that are there already; those of POD unless given; may
+    /// be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(crate) nodes: Vec<String>,
+    /// Print what every filter and every plugin says of every node
+    #[arg(long)]
+    pub(crate) scores: bool,
+    /// The release of Kubernetes, for example 1.34
+    #[arg(long)]
+    pub(crate) release: Option<String>,
+    /// Print the decision as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RankLine {
+    /// Manifests with the pods of the node; - is standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<String>,
+    /// What there is too little of: memory.available, nodefs.available, nodefs.inodesFree,
+    /// imagefs.available, imagefs.inodesFree or pid.available
+    #[arg(long, default_value = "memory.available")]
+    pub(crate) signal: String,
+    /// Only the pods of this node
+    #[arg(long)]
+    pub(crate) node: Option<String>,
+    /// What pods use: the output of `kubectl top pods -A`, or of `kubectl top pods` for the namespace
+    /// default; - is standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) top: Option<String>,
+    /// The release of the kubelet, for example 1.34
+    #[arg(long)]
+    pub(crate) release: Option<String>,
+    /// Print the ranking as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct EmbedLine {
+    /// Scenarios (taintlab/v1)
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<String>,
+    /// What stands after the word taintlab of a fence, for example 'start-at=40s
+    /// knob=tolerationSeconds:0,30,300'
+    #[arg(long, value_name = "WORDS", default_value = "", hide_default_value = true)]
+    pub(crate) fence: String,
+    /// Only fence, html, iframe, link or json (the recording)
+    #[arg(long, value_name = "FORM")]
+    pub(crate) only: Option<String>,
+    /// Where taint-lab.js and frame.html are
+    #[arg(long, value_name = "URL", default_value = "embed/")]
+    pub(crate) base: String,
+    /// Where the playground is: the link opens there. With scenario=NAME in --fence, which names one
+    /// of its examples, demos lead there, too
+    #[arg(long, value_name = "URL", default_value = "", hide_default_value = true)]
+    pub(crate) playground: String,
+    /// Another release than the one that the scenario names
+    #[arg(long)]
+    pub(crate) release: Option<String>,
+    /// Write NAME.json (the recording) and NAME.html there, of one or more files
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<String>,
+}
+
+/// Which cluster: options as those of kubectl. They come after `taintlab`, since kubectl takes none
+/// before the name of a plugin.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Connection {
+    /// As that of kubectl
+    #[arg(long, help_heading = "Which cluster")]
+    pub(crate) context: Option<String>,
+    /// As that of kubectl
+    #[arg(long, help_heading = "Which cluster")]
+    pub(crate) kubeconfig: Option<String>,
+    /// As that of kubectl
+    #[arg(long, help_heading = "Which cluster")]
+    pub(crate) cluster: Option<String>,
+    /// As that of kubectl
+    #[arg(long, help_heading = "Which cluster")]
+    pub(crate) user: Option<String>,
+    /// As that of kubectl
+    #[arg(long = "as", value_name = "USER", help_heading = "Which cluster")]
+    pub(crate) as_user: Option<String>,
+    /// As that of kubectl
+    #[arg(long, value_name = "GROUP", help_heading = "Which cluster")]
+    pub(crate) as_group: Vec<String>,
+    /// How long each answer of the API server may take
+    #[arg(long, value_name = "T", default_value = "60s", help_heading = "Which cluster")]
+    pub(crate) request_timeout: String,
+    /// The namespace of POD, and what is read where the whole cluster may not be listed; that of the
+    /// context unless given
+    #[arg(long, short, help_heading = "Which cluster")]
+    pub(crate) namespace: Option<String>,
+}

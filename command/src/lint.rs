@@ -1,0 +1,325 @@
+//! `taintlab lint`: what is likely to surprise, with file, line and column.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::json;
+use taintlab_answers::cluster::{ManifestCluster, cluster_of};
+use taintlab_answers::problem::Problem;
+use taintlab_answers::scenario::{Opened, ScenarioOptions};
+use taintlab_answers::simulation::Simulation;
+use taintlab_core::api::PodKey;
+use taintlab_core::time::Timestamp;
+use taintlab_core::warnings::{Severity, Subject, Warning, WarningCode, warnings_of};
+use taintlab_manifest::{Sought, places_of};
+use taintlab_words::Style;
+
+use crate::cluster::{NotRead, read_cluster};
+use crate::host::Host;
+use crate::json;
+use crate::line::{KubernetesLine, LintLine, LintOptions, PluginLint};
+use crate::options::{flag_stop, one_of};
+use crate::reading::{Input, files_of, objects, read_inputs, scenario};
+use crate::run::{simulator_options, tell, the_scenario};
+use crate::stop::{Done, FAILED, OK, Stop, problem_text};
+
+/// How long the controllers may take to make the pods of workloads that have none.
+const FIRST_PODS: Duration = Duration::from_secs(1);
+
+const FORMATS: [&str; 4] = ["text", "json", "sarif", "github"];
+const SEVERITIES: [&str; 4] = ["critical", "warning", "note", "never"];
+
+/// A warning with its place.
+#[derive(Serialize)]
+struct Found {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<u32>,
+    #[serde(flatten)]
+    warning: Warning,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Lint<'a> {
+    ok: bool,
+    warnings: &'a [Found],
+    problems: &'a [Problem],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    not_read: &'a [NotRead],
+}
+
+pub(crate) fn lint(host: &dyn Host, line: &LintLine) -> Done<u8> {
+    let files = files_of(&line.files, "lint")?;
+    let options = &line.options;
+    check(options)?;
+    let inputs = read_inputs(host, files, &line.apply.apply)?;
+    let from = files.first().map_or("-", String::as_str);
+    let made = simulation(host, &inputs, from, &options.kubernetes)?;
+    answer(host, &inputs, made, options, &[])
+}
+
+/// `kubectl taintlab lint`: the cluster of the current context.
+pub(crate) fn lint_cluster(host: &dyn Host, line: &PluginLint) -> Done<u8> {
+    let options = &line.options;
+    check(options)?;
+    let read = read_cluster(host, &line.connection, options.kubernetes.release.as_ref())?;
+    let applied = read_inputs(host, &[], &line.apply.apply)?;
+    let inputs: Vec<Input> = read.inputs.iter().cloned().chain(applied).collect();
+    let mut kubernetes = options.kubernetes.clone();
+    kubernetes.release = read.release.map(|release| release.to_string());
+    let made = simulation(host, &inputs, "-", &kubernetes)?;
+    answer(host, &inputs, made, options, &read.not_read)
+}
+
+fn check(options: &LintOptions) -> Done<()> {
+    one_of("--format", &options.format, &FORMATS)?;
+    one_of("--fail-on", &options.fail_on, &SEVERITIES)?;
+    Ok(())
+}
+
+/// The cluster, and what is probably not meant in the texts.
+fn simulation(
+    host: &dyn Host,
+    inputs: &[Input],
+    from: &str,
+    kubernetes: &KubernetesLine,
+) -> Done<(Simulation, Vec<Problem>)> {
+    let options = simulator_options(kubernetes, false)?;
+    let stop = |problems: Vec<Problem>| {
+        flag_stop(kubernetes, &problems).unwrap_or_else(|| Stop::problems(&problems))
+    };
+    if let Some(found) = the_scenario(inputs, "is a cluster by itself")? {
+        let settings = ScenarioOptions {
+            file: found.file.clone(),
+            release: options.release,
+            controller_manager_flags: options.controller_manager_flags,
+            ..ScenarioOptions::default()
+        };
+        let Opened { mut scenario, warnings, .. } =
+            scenario(host, from, &found.text, &settings).map_err(stop)?;
+        scenario.steps.clear();
+        let engine =
+            scenario.simulator().map_err(|error| stop(vec![Problem::of_config(&error)]))?;
+        return Ok((Simulation::new(engine, &scenario, None), warnings));
+    }
+    let made = cluster_of(objects(inputs, false), options).map_err(stop)?;
+    let ManifestCluster { engine, scenario, problems, imported } = made;
+    tell(host, &imported, kubernetes.release.as_deref(), "");
+    // Manifests of workloads alone are no mistake here.
+    let is_of_text = |problem: &Problem| {
+        problem.line != Some(1) || !problem.message.starts_with("no nodes and no pods")
+    };
+    let problems = problems.into_iter().filter(is_of_text).collect();
+    Ok((Simulation::new(engine, &scenario, None), problems))
+}
+
+fn answer(
+    host: &dyn Host,
+    inputs: &[Input],
+    (mut simulation, problems): (Simulation, Vec<Problem>),
+    options: &LintOptions,
+    not_read: &[NotRead],
+) -> Done<u8> {
+    // Warnings are about pods: workloads without one get theirs.
+    let first = Timestamp::ZERO.saturating_add(FIRST_PODS);
+    simulation.run(first).map_err(|problems| Stop::problems(&problems))?;
+    let found = placed(warnings_of(&simulation.engine), inputs);
+    let style = host.style();
+    match options.format.as_str() {
+        "json" => {
+            let lint = Lint { ok: true, warnings: &found, problems: &problems, not_read };
+            host.out(&(json::lines(&lint) + "\n"));
+        }
+        "sarif" => host.out(&(json::lines(&sarif(&found, &problems)) + "\n")),
+        "github" => host.out(&github(&found, &problems)),
+        _ => host.out(&text(&found, &problems, style)),
+    }
+    let worst = found.iter().map(|it| it.warning.severity).min();
+    let worst = worst.into_iter().chain((!problems.is_empty()).then_some(Severity::Warning)).min();
+    let limit = match options.fail_on.as_str() {
+        "critical" => Some(Severity::Critical),
+        "warning" => Some(Severity::Warning),
+        "note" => Some(Severity::Note),
+        _ => None,
+    };
+    let fails = worst.zip(limit).is_some_and(|(worst, limit)| worst <= limit);
+    Ok(if fails { FAILED } else { OK })
+}
+
+/// Object and field in the text that a subject of a warning is about.
+fn sought(subject: &Subject, field: &str) -> Sought {
+    let of = |kind: &str, key: &PodKey, fields: Vec<String>| Sought {
+        kind: kind.into(),
+        namespace: key.namespace().into(),
+        name: key.name().into(),
+        fields,
+    };
+    let own = vec![field.to_owned()];
+    let global = |kind: &str, name: &str| Sought {
+        kind: kind.into(),
+        namespace: String::new(),
+        name: name.into(),
+        fields: own.clone(),
+    };
+    match subject {
+        Subject::Owner { kind, name } => {
+            let template = format!("spec.template.{field}");
+            let of_job = format!("spec.jobTemplate.spec.template.{field}");
+            of(kind, name, vec![template, of_job, field.to_owned()])
+        }
+        Subject::Budget { name } => of("PodDisruptionBudget", name, own),
+        Subject::Pod { name } => of("Pod", name, own),
+        Subject::Node { name } => global("Node", name.as_str()),
+        Subject::ResourceClaim { name } => of("ResourceClaim", name, own),
+        Subject::TaintRule { name } => global("DeviceTaintRule", name),
+        // Nothing in a text is a zone.
+        Subject::Zone { .. } => Sought::default(),
+    }
+}
+
+/// Warnings with the places of their first subjects that are in a text.
+fn placed(warnings: Vec<Warning>, inputs: &[Input]) -> Vec<Found> {
+    let all = warnings.iter().enumerate();
+    let all = all
+        .flat_map(|(index, it)| it.subjects.iter().map(move |of| (index, sought(of, &it.field))));
+    let (owners, sought): (Vec<usize>, Vec<Sought>) = all.unzip();
+    let mut places: BTreeMap<usize, (usize, String, u32, u32)> = BTreeMap::new();
+    // A later text changes what is in those before it.
+    for input in inputs.iter().rev() {
+        let found = places_of(&input.text, &sought);
+        for (rank, (owner, place)) in owners.iter().zip(found).enumerate() {
+            let Some((line, column)) = place else { continue };
+            let better = places.get(owner).is_none_or(|(known, ..)| rank < *known);
+            if better {
+                places.insert(*owner, (rank, input.file.clone(), line, column));
+            }
+        }
+    }
+    let found = warnings.into_iter().enumerate().map(|(index, warning)| {
+        let place = places.remove(&index).map(|(_, file, line, column)| (file, line, column));
+        let (file, line, column) = match place {
+            Some((file, line, column)) => (Some(file), Some(line), Some(column)),
+            None => (None, None, None),
+        };
+        Found { file, line, column, warning }
+    });
+    found.collect()
+}
+
+/// `file:line:column: `, as far as it is known.
+fn place(found: &Found) -> String {
+    match (&found.file, found.line, found.column) {
+        (Some(file), Some(line), Some(column)) => format!("{file}:{line}:{column}: "),
+        _ => String::new(),
+    }
+}
+
+fn text(found: &[Found], problems: &[Problem], style: Style) -> String {
+    let mut text = String::new();
+    for problem in problems {
+        text += &format!("{}\n", problem_text(problem, "warning"));
+    }
+    for it in found {
+        let Warning { severity, code, message, explanation, fix, .. } = &it.warning;
+        let said = style.bold(&format!("{}: {message}", severity.as_str()));
+        text += &format!("{}{said} [{code}]\n  {explanation}\n", place(it));
+        if let Some(fix) = fix {
+            text += &format!("  help: {}\n", fix.what);
+            for line in fix.text.lines() {
+                text += &format!("    {line}\n");
+            }
+        }
+    }
+    let number = found.len() + problems.len();
+    let what = match number {
+        0 => "nothing is likely to surprise".to_owned(),
+        number => taintlab_core::plural::count(number, "warning"),
+    };
+    text + &format!("{what}\n")
+}
+
+/// Annotations of a workflow of GitHub.
+fn github(found: &[Found], problems: &[Problem]) -> String {
+    let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+    let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
+    let annotation = |level: &str,
+                      file: Option<&String>,
+                      line: Option<u32>,
+                      column: Option<u32>,
+                      title: &str,
+                      text: &str| {
+        let mut place: Vec<String> = Vec::new();
+        place.extend(file.map(|file| format!("file={}", property(file))));
+        place.extend(line.map(|line| format!("line={line}")));
+        place.extend(column.map(|column| format!("col={column}")));
+        place.push(format!("title={}", property(title)));
+        format!("::{level} {}::{}\n", place.join(","), data(text))
+    };
+    let mut text = String::new();
+    for Problem { file, line, column, message, .. } in problems {
+        text += &annotation("warning", file.as_ref(), *line, *column, "manifest", message);
+    }
+    for Found { file, line, column, warning } in found {
+        let level = match warning.severity {
+            Severity::Critical => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "notice",
+        };
+        let said = format!("{}\n{}", warning.message, warning.explanation);
+        let title = format!("taintlab {}", warning.code);
+        text += &annotation(level, file.as_ref(), *line, *column, &title, &said);
+    }
+    text
+}
+
+/// SARIF 2.1.0, as code scanning reads it.
+fn sarif(found: &[Found], problems: &[Problem]) -> serde_json::Value {
+    let location = |file: Option<&String>, line: Option<u32>, column: Option<u32>| match file {
+        Some(file) => json!([{ "physicalLocation": {
+            "artifactLocation": { "uri": file },
+            "region": { "startLine": line.unwrap_or(1), "startColumn": column.unwrap_or(1) },
+        } }]),
+        None => json!([]),
+    };
+    let of_problems = problems.iter().map(|Problem { file, line, column, message, .. }| {
+        json!({
+            "ruleId": "manifest",
+            "level": "warning",
+            "message": { "text": message },
+            "locations": location(file.as_ref(), *line, *column),
+        })
+    });
+    let of_warnings = found.iter().map(|Found { file, line, column, warning }| {
+        let level = match warning.severity {
+            Severity::Critical => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+        };
+        json!({
+            "ruleId": warning.code.as_str(),
+            "level": level,
+            "message": { "text": format!("{}\n{}", warning.message, warning.explanation) },
+            "locations": location(file.as_ref(), *line, *column),
+        })
+    });
+    let results: Vec<_> = of_problems.chain(of_warnings).collect();
+    let rules = WarningCode::ALL.map(|code| json!({ "id": code.as_str() }));
+    let rules: Vec<_> = std::iter::once(json!({ "id": "manifest" })).chain(rules).collect();
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "taintlab",
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": rules,
+            } },
+            "results": results,
+        }],
+    })
+}

@@ -1,0 +1,123 @@
+//! `taintlab rank`: whom the kubelet evicts first.
+
+use std::collections::BTreeMap;
+
+use taintlab_answers::cluster::sort;
+use taintlab_answers::problem::ProblemCode;
+use taintlab_core::api::{Pod, PodKey, Quantity};
+use taintlab_core::kubelet::{
+    ContainerUsage, KubeletVersion, Layout, PodUsage, RankedPod, Signal, UsageCurve,
+    rank_for_eviction,
+};
+use taintlab_core::time::Timestamp;
+use taintlab_words::table;
+
+use crate::host::Host;
+use crate::json;
+use crate::line::RankLine;
+use crate::options::release;
+use crate::reading::{files_of, named, objects, read_inputs, read_text};
+use crate::stop::{Done, OK, Stop};
+
+pub(crate) fn rank(host: &dyn Host, line: &RankLine) -> Done<u8> {
+    let files = files_of(&line.files, "rank")?;
+    let version: KubeletVersion = release(line.release.as_ref())?.unwrap_or_default().into();
+    let signal = Signal::parse(version, &line.signal).map_err(|why| {
+        let known = Signal::ALL.into_iter().filter(|signal| signal.exists(version));
+        let known: Vec<&str> = known.map(Signal::name).collect();
+        Stop::usage(format!("--signal: {why}; this kubelet has `{}`", known.join("`, `")))
+    })?;
+    let inputs = read_inputs(host, files, &[])?;
+    let mut import = objects(&inputs, false);
+    let (errors, _) = sort(std::mem::take(&mut import.diagnostics), ProblemCode::InvalidManifest);
+    if !errors.is_empty() {
+        return Err(Stop::problems(&errors));
+    }
+    let mut usage = match &line.top {
+        Some(file) => top(host, file)?,
+        None => BTreeMap::new(),
+    };
+    let is_there = |pod: &Pod| {
+        line.node.as_ref().is_none_or(|node| pod.spec.node_name.as_str() == node)
+            && !matches!(pod.status.phase.as_str(), "Succeeded" | "Failed")
+    };
+    let pods = import.pods.into_iter().filter(is_there).map(|pod| {
+        let used = usage.remove(&pod.key()).map(|memory| of_memory(&pod, memory));
+        (pod, used.unwrap_or_default())
+    });
+    let pods: Vec<(Pod, PodUsage)> = pods.collect();
+    if pods.is_empty() {
+        let place = line.node.as_ref().map(|node| format!(" on the node {node}"));
+        let place = place.unwrap_or_default();
+        return Err(Stop::failed(format!("error: rank: there is no pod{place}")));
+    }
+    let ranked = rank_for_eviction(version, Layout::default(), signal, &pods, Timestamp::ZERO)
+        .map_err(|error| Stop::failed(format!("error: {error}")))?;
+    let Some(ranking) = ranked else {
+        let why = format!("--signal: this kubelet does not rank for `{}`", signal.name());
+        return Err(Stop::usage(why));
+    };
+    if line.json {
+        host.out(&(json::lines(&ranking) + "\n"));
+        return Ok(OK);
+    }
+    let rows: Vec<Vec<String>> = ranking.pods.iter().enumerate().map(row).collect();
+    let head = ["", "POD", "QOS", "PRIORITY", "USAGE", "REQUEST", "BEFORE THE NEXT ONE, SINCE"];
+    host.out(&table(host.style(), &head.map(String::from), &rows));
+    Ok(OK)
+}
+
+fn row((index, ranked): (usize, &RankedPod)) -> Vec<String> {
+    let it = &ranked.candidate;
+    let why = ranked.before_next_by.map_or("", |reason| reason.words());
+    let skipped = if it.critical.is_some() { "skipped when its turn comes; " } else { "" };
+    vec![
+        (index + 1).to_string(),
+        it.pod.to_string(),
+        format!("{:?}", it.qos_class),
+        it.priority.to_string(),
+        it.usage.to_string(),
+        it.request.to_string(),
+        format!("{skipped}{why}").trim_end_matches("; ").to_owned(),
+    ]
+}
+
+/// All of a pod's memory in its first container, since `kubectl top` adds them up.
+fn of_memory(pod: &Pod, memory: Quantity) -> PodUsage {
+    let fields = serde_json::to_value(pod).unwrap_or_default();
+    let name = fields.pointer("/spec/containers/0/name").and_then(serde_json::Value::as_str);
+    let name = name.unwrap_or_default().to_owned();
+    let memory = UsageCurve::Constant(memory);
+    let container = ContainerUsage { name, memory, ..ContainerUsage::default() };
+    PodUsage { containers: vec![container], ..PodUsage::default() }
+}
+
+/// Memory by pod, from what `kubectl top pods` prints.
+fn top(host: &dyn Host, file: &str) -> Done<BTreeMap<PodKey, Quantity>> {
+    let text = read_text(host, file)?;
+    let stop =
+        |line: usize, why: &str| Stop::failed(format!("{}:{line}:1: error: {why}", named(file)));
+    let mut lines = text.lines().enumerate();
+    let head: Vec<&str> =
+        lines.next().map(|(_, line)| line.split_whitespace().collect()).unwrap_or_default();
+    let column = |name: &str| head.iter().position(|title| title.starts_with(name));
+    let (Some(pod), Some(memory)) = (column("NAME").filter(|_| true), column("MEMORY")) else {
+        return Err(stop(1, "expected the table that `kubectl top pods -A` prints, with its head"));
+    };
+    let namespace = head.iter().position(|title| *title == "NAMESPACE");
+    let pod = head.iter().position(|title| *title == "NAME").unwrap_or(pod);
+    let mut all = BTreeMap::new();
+    for (index, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
+        let cells: Vec<&str> = line.split_whitespace().collect();
+        let cell = |place: usize| cells.get(place).copied().unwrap_or_default();
+        let key = match namespace {
+            Some(place) => format!("{}/{}", cell(place), cell(pod)),
+            None => cell(pod).to_owned(),
+        };
+        let key = PodKey::parse(&key).map_err(|why| stop(index + 1, &why.to_string()))?;
+        let quantity =
+            Quantity::parse(cell(memory)).map_err(|why| stop(index + 1, &why.to_string()))?;
+        all.insert(key, quantity);
+    }
+    Ok(all)
+}

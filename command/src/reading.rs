@@ -1,0 +1,131 @@
+//! What is read: files, standard input, and the files that scenarios name.
+
+use std::path::Path;
+
+use taintlab_answers::problem::{Problem, ProblemCode};
+use taintlab_answers::scenario::{Opened, ScenarioOptions, open};
+use taintlab_manifest::{Import, ImportOptions, Text, import_together, text_from_bytes};
+
+use crate::host::Host;
+use crate::stop::{Done, Stop, problem_text};
+
+/// Bytes that are read at most.
+pub const LIMIT: u64 = 500_000_000;
+/// Bytes from which on a host says that something is being read.
+pub const LARGE: u64 = 20_000_000;
+
+fn megabytes(bytes: u64) -> String {
+    format!("{} MB", (bytes + 500_000) / 1_000_000)
+}
+
+/// Name of a file in messages.
+#[must_use]
+pub fn named(file: &str) -> &str {
+    if file == "-" { "standard input" } else { file }
+}
+
+/// What a host says while it reads something large.
+#[must_use]
+pub fn announcement(file: &str, bytes: u64) -> String {
+    let more = if file == "-" { "more than " } else { "" };
+    format!("reading {}: {more}{}", named(file), megabytes(bytes))
+}
+
+/// Why a host does not read on; `bytes` is the size, if it is known.
+#[must_use]
+pub fn too_large(bytes: Option<u64>) -> String {
+    let most = megabytes(LIMIT);
+    match bytes {
+        Some(bytes) => format!("it has {}, and at most {most} are read", megabytes(bytes)),
+        None => format!("it has more than {most}, which is the limit"),
+    }
+}
+
+/// A text that was read.
+#[derive(Clone, Debug)]
+pub(crate) struct Input {
+    /// Name in messages.
+    pub(crate) file: String,
+    pub(crate) text: String,
+    /// Whether it is applied onto those before.
+    pub(crate) applied: bool,
+}
+
+/// The names of files of a command.
+pub(crate) fn files_of<'a>(files: &'a [String], command: &str) -> Done<&'a [String]> {
+    if files.is_empty() {
+        return Err(Stop::usage(format!("{command}: which file?")));
+    }
+    if files.iter().any(String::is_empty) {
+        let why = "the name of a file is empty; is a variable of the shell not set?";
+        return Err(Stop::usage(format!("{command}: {why}")));
+    }
+    if files.iter().filter(|file| *file == "-").count() > 1 {
+        let why = "standard input, `-`, can be read once only";
+        return Err(Stop::usage(format!("{command}: {why}")));
+    }
+    Ok(files)
+}
+
+/// The text of a file; `-` is standard input.
+pub(crate) fn read_text(host: &dyn Host, file: &str) -> Done<String> {
+    let stop = |why: &str| Stop::failed(format!("{}: error: {why}", named(file)));
+    let bytes = host.read(file).map_err(|why| stop(&why))?;
+    let text = text_from_bytes(&bytes, named(file)).map_err(|wrong| {
+        Stop::problems(&[Problem::of_diagnostic(*wrong, ProblemCode::InvalidManifest)])
+    })?;
+    if text.trim().is_empty() {
+        let help = if file == "-" { "; did the command before the pipe fail?" } else { "" };
+        return Err(stop(&format!("it is empty{help}")));
+    }
+    // A mark of the order of bytes is no part of the text.
+    Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.to_string(), str::to_owned))
+}
+
+/// Files side by side, and then those that are applied.
+pub(crate) fn read_inputs(host: &dyn Host, files: &[String], apply: &[String]) -> Done<Vec<Input>> {
+    let side = files.iter().map(|file| (file, false));
+    let all = side.chain(apply.iter().map(|file| (file, true)));
+    let read = |(file, applied): (&String, bool)| {
+        let text = read_text(host, file)?;
+        Ok(Input { file: named(file).to_owned(), text, applied })
+    };
+    all.map(read).collect()
+}
+
+/// The objects of all inputs.
+pub(crate) fn objects(inputs: &[Input], keep_all: bool) -> Import {
+    let texts: Vec<Text<'_>> = inputs
+        .iter()
+        .map(|it| Text { file: &it.file, text: &it.text, applied: it.applied })
+        .collect();
+    import_together(&texts, ImportOptions { keep_all, ..ImportOptions::default() })
+}
+
+/// A scenario with the files beside it that it names.
+pub(crate) fn scenario(
+    host: &dyn Host,
+    from: &str,
+    text: &str,
+    options: &ScenarioOptions,
+) -> Result<Opened, Vec<Problem>> {
+    let folder =
+        if from == "-" { Path::new("") } else { Path::new(from).parent().unwrap_or(Path::new("")) };
+    open(text, options, &mut |name| {
+        let path = folder.join(name);
+        read_text(host, &path.to_string_lossy()).map_err(|stop| {
+            let name = path.to_string_lossy();
+            stop.message
+                .strip_prefix(&format!("{name}: error: "))
+                .unwrap_or(&stop.message)
+                .to_owned()
+        })
+    })
+}
+
+/// Says what is probably not meant.
+pub(crate) fn warn(host: &dyn Host, warnings: &[Problem]) {
+    for warning in warnings {
+        host.err(&format!("{}\n", problem_text(warning, "warning")));
+    }
+}

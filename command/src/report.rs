@@ -1,0 +1,430 @@
+//! `taintlab report`: which failure hurts most, and what would help.
+
+mod runs;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use taintlab_answers::cluster::{Imported, sort};
+use taintlab_answers::problem::{Problem, ProblemCode};
+use taintlab_answers::read::decode;
+use taintlab_answers::scenario::{Opened, SCENARIO, ScenarioOptions, at};
+use taintlab_core::report::{
+    DomainKind, DomainList, Fault, Outline, Plan, Report, ReportError, ReportOptions, ReportSource,
+    Run, RunResult, report as put_together,
+};
+use taintlab_core::scenario::Scenario;
+use taintlab_core::time::Span;
+use taintlab_manifest::{SvgOptions, timeline_svg};
+use taintlab_words::report::{
+    Broken, MOST_PICTURES, Picture, Rule, html, junit, markdown, terminal,
+};
+
+use self::runs::{Made, make};
+use crate::cluster::read_cluster;
+use crate::host::Host;
+use crate::json;
+use crate::line::{KubernetesLine, PluginReport, ReportLine, ReportOptions as Line};
+use crate::options::{flag_stop, moment, number, one_of, pairs, taint};
+use crate::reading::{Input, files_of, named, objects, read_inputs, read_text, scenario, warn};
+use crate::run::{simulator_options, tell, the_scenario};
+use crate::stop::{Done, FAILED, OK, Stop};
+
+/// The cluster of a report.
+struct Cluster {
+    scenario: Scenario,
+    warnings: Vec<Problem>,
+    imported: Imported,
+}
+
+/// A part of a report, as `--shard` prints it.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Part {
+    taintlab_report_part: u8,
+    #[serde(default)]
+    shard: Option<[usize; 2]>,
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    interrupted: bool,
+    outline: Outline,
+    results: Vec<RunResult>,
+    #[serde(skip)]
+    file: String,
+}
+
+pub(crate) fn report(host: &dyn Host, line: &ReportLine) -> Done<u8> {
+    if let Some((first, parts)) = line.files.split_first()
+        && first == "merge"
+    {
+        return merge(host, parts, line);
+    }
+    let files = files_of(&line.files, "report")?;
+    let asked = Asked::of(&line.options, line.shard.as_ref())?;
+    let cluster = cluster_of(host, files, &line.apply.apply, &line.options.kubernetes)?;
+    asked.answer(host, cluster)
+}
+
+/// `kubectl taintlab report`: the cluster of the current context.
+pub(crate) fn report_cluster(host: &dyn Host, line: &PluginReport) -> Done<u8> {
+    let kubernetes = &line.options.kubernetes;
+    let mut asked = Asked::of(&line.options, line.shard.as_ref())?;
+    let options = simulator_options(kubernetes, false)?;
+    let read = read_cluster(host, &line.connection, kubernetes.release.as_ref())?;
+    let applied = read_inputs(host, &[], &line.apply.apply)?;
+    let inputs: Vec<Input> = read.inputs.iter().cloned().chain(applied).collect();
+    let mut cluster = of_inputs(&inputs, options)?;
+    drop(inputs);
+    cluster.scenario.kubernetes.release = read.release.or(cluster.scenario.kubernetes.release);
+    if read.release_text.is_some() {
+        cluster.imported.release = read.release;
+        cluster.imported.release_text.clone_from(&read.release_text);
+    }
+    let not_read = read.not_read.iter().map(|it| format!("{}: {}", it.kind, it.why)).collect();
+    let (context, server, namespace) = (read.context, read.version, read.namespace);
+    asked.options.source = ReportSource { context, server, namespace, not_read };
+    asked.answer(host, cluster)
+}
+
+/// What is asked for.
+struct Asked<'l> {
+    line: &'l Line,
+    options: ReportOptions,
+    rules: Vec<Rule>,
+    shard: Option<[usize; 2]>,
+    workers: Option<usize>,
+}
+
+impl<'l> Asked<'l> {
+    fn of(line: &'l Line, shard: Option<&String>) -> Done<Self> {
+        check_outputs(line, shard.is_some())?;
+        let options = options_of(line)?;
+        let rules = rules_of(line)?;
+        let shard = shard.map(|text| shard_of(text)).transpose()?;
+        if shard.is_some() && !rules.is_empty() {
+            return Err(Stop::usage("--fail-if asks the whole report; give it to merge"));
+        }
+        Ok(Self { line, options, rules, shard, workers: workers_of(line)? })
+    }
+
+    fn answer(self, host: &dyn Host, cluster: Cluster) -> Done<u8> {
+        let Self { line, options, rules, shard, workers } = self;
+        let mut plan = plan_of(host, cluster, options, line)?;
+        let all = plan.runs();
+        let runs: Vec<Run> = match shard {
+            None => all,
+            Some([index, count]) => {
+                let own = |(place, run)| (place % count == index - 1).then_some(run);
+                all.into_iter().enumerate().filter_map(own).collect()
+            }
+        };
+        let made = run_all(host, &mut plan, runs, Vec::new(), shard.is_none(), workers)?;
+        if shard.is_some() {
+            let Made { results, interrupted } = made;
+            let outline = plan.outline().clone();
+            let file = String::new();
+            let part = Part { taintlab_report_part: 1, shard, interrupted, outline, results, file };
+            host.out(&(json::line(&part) + "\n"));
+            return Ok(if interrupted { FAILED } else { OK });
+        }
+        let reasons = made.interrupted.then(|| "it was interrupted".to_owned());
+        let outline = plan.outline().clone();
+        write(
+            host,
+            &outline,
+            &made.results,
+            Some(plan),
+            line,
+            &rules,
+            reasons.into_iter().collect(),
+        )
+    }
+}
+
+/// `taintlab report merge PART…`: the report of parts, the same as if one had made all runs.
+fn merge(host: &dyn Host, files: &[String], line: &ReportLine) -> Done<u8> {
+    check_outputs(&line.options, line.shard.is_some())?;
+    let rules = rules_of(&line.options)?;
+    let files = files_of(files, "report merge")?;
+    let parts: Vec<Part> = files.iter().map(|file| part_of(host, file)).collect::<Done<_>>()?;
+    let Some(Part { outline, file, .. }) = parts.first() else {
+        return Err(Stop::usage("report merge: which file?"));
+    };
+    if let Some(other) = parts.iter().find(|part| part.outline != *outline) {
+        let why = "it was made of another cluster, or with other options";
+        return Err(Stop::failed(format!("{}: error: {why} than {file}", other.file)));
+    }
+    let results: Vec<RunResult> = parts.iter().flat_map(|part| part.results.clone()).collect();
+    let reasons = reasons_of(&parts);
+    let line_options = &line.options;
+    if line.cluster.is_empty() {
+        return write(host, outline, &results, None, line_options, &rules, reasons);
+    }
+    let cluster = cluster_of(host, &line.cluster, &line.apply.apply, &line_options.kubernetes)?;
+    let mut plan = plan_of(host, cluster, outline.options.clone(), line_options)?;
+    if plan.outline() != outline {
+        let why = "it is not the cluster that the parts were made of, or has other flags";
+        return Err(Stop::failed(format!("--cluster: error: {why}")));
+    }
+    let workers = workers_of(line_options)?;
+    let made = run_all(host, &mut plan, Vec::new(), results, true, workers)?;
+    write(host, outline, &made.results, Some(plan), line_options, &rules, reasons)
+}
+
+fn part_of(host: &dyn Host, from: &str) -> Done<Part> {
+    let file = named(from);
+    let stop = |why: String| Stop::failed(format!("{file}: error: {why}"));
+    let text = read_text(host, from)?;
+    let value: Value =
+        serde_json::from_str(&text).map_err(|why| stop(format!("this is not JSON: {why}")))?;
+    if value.get("taintlabReportPart") != Some(&1.into())
+        || !value.get("results").is_some_and(Value::is_array)
+    {
+        let why = "expected a part of a report, as `taintlab report --shard 1/2` prints it";
+        return Err(stop(why.into()));
+    }
+    let damaged = |why: &str| stop(format!("this part of a report is damaged: {why}"));
+    let part: Part = decode(value, "").map_err(|wrong| damaged(wrong.0.trim_start_matches('.')))?;
+    put_together(&part.outline, &part.results).map_err(|why| damaged(&why.to_string()))?;
+    Ok(Part { file: file.to_owned(), ..part })
+}
+
+/// Why parts are not the whole.
+fn reasons_of(parts: &[Part]) -> Vec<String> {
+    let count = parts.first().and_then(|part| part.shard).map_or(1, |[_, count]| count);
+    let there: Vec<usize> = parts.iter().filter_map(|part| Some(part.shard?[0])).collect();
+    let missing = (1..=count).filter(|index| count > 1 && !there.contains(index));
+    let missing = missing.map(|index| format!("part {index} of {count} is missing"));
+    let broken = parts.iter().filter(|part| part.interrupted);
+    missing.chain(broken.map(|part| format!("{}: this part was interrupted", part.file))).collect()
+}
+
+fn check_outputs(line: &Line, is_shard: bool) -> Done<()> {
+    let outputs = [("json", line.json), ("markdown", line.markdown), ("junit", line.junit)];
+    let chosen: Vec<&str> = outputs.iter().filter(|it| it.1).map(|it| it.0).collect();
+    if let [one, other, ..] = chosen.as_slice() {
+        return Err(Stop::usage(format!("--{one} and --{other} cannot be used together")));
+    }
+    if is_shard && (line.markdown || line.junit || line.html.is_some()) {
+        let why =
+            "--shard prints a part as JSON; give the other outputs to `taintlab report merge`";
+        return Err(Stop::usage(why));
+    }
+    Ok(())
+}
+
+fn rules_of(line: &Line) -> Done<Vec<Rule>> {
+    let rule = |text: &String| Rule::parse(text);
+    let rules: Result<_, _> = line.fail_if.iter().map(rule).collect();
+    rules.map_err(|why| Stop::usage(format!("--fail-if: {why}")))
+}
+
+fn workers_of(line: &Line) -> Done<Option<usize>> {
+    let workers = number("--workers", line.workers.as_ref(), 0)?;
+    Ok(workers.and_then(|workers| usize::try_from(workers).ok()))
+}
+
+fn shard_of(text: &str) -> Done<[usize; 2]> {
+    let parts = text.split_once('/');
+    let numbers = parts.and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
+    match numbers {
+        Some((index, count)) if index >= 1 && index <= count => Ok([index, count]),
+        _ => Err(Stop::usage(format!("--shard: expected a part such as 3/16, found `{text}`"))),
+    }
+}
+
+const FAULTS: &str = "lost, power-off, network-cut, drained, shut-down, tainted";
+
+fn fault_of(text: &str) -> Done<Fault> {
+    let (name, value) = match text.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (text, None),
+    };
+    Ok(match name {
+        // As `lost` was once called where one node is meant.
+        "lost" | "unreachable" => Fault::Lost,
+        "power-off" => {
+            Fault::PowerOff { back_after: moment("--fault power-off", value.unwrap_or("5m"))? }
+        }
+        "network-cut" => Fault::NetworkCut,
+        "drained" => Fault::Drained,
+        "shut-down" => Fault::ShutDown,
+        "tainted" => {
+            let text = value.unwrap_or("taintlab/failed:NoExecute");
+            Fault::Tainted { taint: taint("--fault tainted", text)? }
+        }
+        _ => {
+            let why = format!("--fault: expected one of {FAULTS}, found `{name}`");
+            return Err(Stop::usage(why));
+        }
+    })
+}
+
+const PAIRS: [&str; 5] = ["node", "zone", "region", "label", "list"];
+const DOMAINS: [&str; 4] = ["node", "zone", "region", "device-pool"];
+
+fn options_of(line: &Line) -> Done<ReportOptions> {
+    let kinds: Vec<&str> = line.domains.split(',').filter(|kind| !kind.is_empty()).collect();
+    if let Some(wrong) = kinds.iter().find(|kind| !DOMAINS.contains(kind)) {
+        let wanted = "expected node, zone, region or device-pool";
+        return Err(Stop::usage(format!("--domains: {wanted}, found `{wrong}`")));
+    }
+    let lists = pairs(&line.lists, "--list")?.into_iter().map(|(name, nodes)| DomainList {
+        name,
+        nodes: nodes.split(',').map(Into::into).collect(),
+    });
+    let kind = |text: &String| {
+        let name = one_of("--pairs", text, &PAIRS)?;
+        decode::<DomainKind>(Value::from(name), "").map_err(|wrong| Stop::usage(wrong.0))
+    };
+    let time = |option: &str, text: &Option<String>| -> Done<Option<Span>> {
+        text.as_ref().map(|text| moment(option, text)).transpose()
+    };
+    let defaults = ReportOptions::default();
+    let faults: Vec<Fault> = line.faults.iter().map(|text| fault_of(text)).collect::<Done<_>>()?;
+    let remedies = number("--remedies", line.remedies.as_ref(), 0)?;
+    let remedies = remedies.and_then(|number| usize::try_from(number).ok());
+    Ok(ReportOptions {
+        nodes: kinds.contains(&"node"),
+        zones: kinds.contains(&"zone"),
+        regions: kinds.contains(&"region"),
+        device_pools: kinds.contains(&"device-pool"),
+        labels: line.labels.clone(),
+        lists: lists.collect(),
+        pairs: line.pairs.iter().map(kind).collect::<Done<_>>()?,
+        faults: if faults.is_empty() { defaults.faults } else { faults },
+        horizon: time("--horizon", &line.horizon)?.unwrap_or(defaults.horizon),
+        after: time("--after", &line.after)?,
+        settle: time("--settle", &line.settle)?.unwrap_or(defaults.settle),
+        seeds: number("--seeds", line.seeds.as_ref(), 1)?.unwrap_or(defaults.seeds),
+        remedies: remedies.unwrap_or(defaults.remedies),
+        source: ReportSource::default(),
+    })
+}
+
+/// The cluster of files: a scenario, or manifests.
+fn cluster_of(
+    host: &dyn Host,
+    files: &[String],
+    apply: &[String],
+    kubernetes: &KubernetesLine,
+) -> Done<Cluster> {
+    let options = simulator_options(kubernetes, false)?;
+    let inputs = read_inputs(host, files, apply)?;
+    let Some(found) = the_scenario(&inputs, "is a cluster by itself")? else {
+        return of_inputs(&inputs, options);
+    };
+    let settings = ScenarioOptions {
+        file: found.file.clone(),
+        release: options.release,
+        controller_manager_flags: options.controller_manager_flags,
+        ..ScenarioOptions::default()
+    };
+    let from = files.first().map_or("-", String::as_str);
+    let stop = |problems: Vec<Problem>| {
+        flag_stop(kubernetes, &problems).unwrap_or_else(|| Stop::problems(&problems))
+    };
+    let Opened { scenario, file, warnings } =
+        scenario(host, from, &found.text, &settings).map_err(stop)?;
+    if let Err(error) = scenario.simulator() {
+        return Err(stop(vec![at(&file, &error.path(), &error.to_string(), SCENARIO)]));
+    }
+    Ok(Cluster { scenario, warnings, imported: Imported::default() })
+}
+
+fn of_inputs(
+    inputs: &[Input],
+    options: taintlab_answers::options::SimulatorOptions,
+) -> Done<Cluster> {
+    let mut read = objects(inputs, options.keep_all);
+    let diagnostics = std::mem::take(&mut read.diagnostics);
+    let (errors, warnings) = sort(diagnostics, ProblemCode::InvalidManifest);
+    if !errors.is_empty() {
+        return Err(Stop::problems(&errors));
+    }
+    let imported = Imported::of(&read);
+    Ok(Cluster { scenario: read.into_scenario(options.scenario()), warnings, imported })
+}
+
+fn stop_of(error: &ReportError, kubernetes: &KubernetesLine) -> Stop {
+    match error {
+        ReportError::Option { name, message } => Stop::usage(format!("report: {name}: {message}")),
+        ReportError::Scenario(wrong) => {
+            let problems = [Problem::of_config(wrong)];
+            flag_stop(kubernetes, &problems).unwrap_or_else(|| Stop::problems(&problems))
+        }
+        ReportError::UnknownDomain { .. } | ReportError::Remedy(_) | ReportError::Results(_) => {
+            Stop::failed(format!("error: {error}"))
+        }
+    }
+}
+
+/// Settles the cluster and finds what can fail in it.
+fn plan_of(host: &dyn Host, cluster: Cluster, options: ReportOptions, line: &Line) -> Done<Plan> {
+    let Cluster { scenario, warnings, imported } = cluster;
+    let plan = Plan::new(scenario, options).map_err(|error| stop_of(&error, &line.kubernetes))?;
+    warn(host, &warnings);
+    tell(host, &imported, line.kubernetes.release.as_deref(), "");
+    Ok(plan)
+}
+
+fn run_all(
+    host: &dyn Host,
+    plan: &mut Plan,
+    runs: Vec<Run>,
+    known: Vec<RunResult>,
+    is_whole: bool,
+    workers: Option<usize>,
+) -> Done<Made> {
+    let workers = workers.unwrap_or_else(|| host.cores()).clamp(1, 64);
+    let made = make(host, plan, runs, known, is_whole, workers);
+    host.progress(None);
+    made.map_err(|error| Stop::failed(format!("error: {error}")))
+}
+
+/// Writes what is asked for, and says which rules are broken and why the report is not whole.
+fn write(
+    host: &dyn Host,
+    outline: &Outline,
+    results: &[RunResult],
+    plan: Option<Plan>,
+    line: &Line,
+    rules: &[Rule],
+    mut reasons: Vec<String>,
+) -> Done<u8> {
+    let report =
+        put_together(outline, results).map_err(|error| Stop::failed(format!("error: {error}")))?;
+    reasons.extend(report.missing.iter().cloned());
+    let mut broken: Vec<Broken> = reasons.iter().map(|reason| Broken::not_whole(reason)).collect();
+    broken.extend(rules.iter().flat_map(|rule| rule.broken(&report)));
+    if let Some(file) = &line.html {
+        let pictures = plan.map_or(Ok(Vec::new()), |plan| pictures(&report, plan))?;
+        host.write(file, &html(&report, &pictures))
+            .map_err(|why| Stop::failed(format!("{file}: error: {why}")))?;
+    }
+    if line.json {
+        host.out(&(json::line(&report) + "\n"));
+    } else if line.markdown {
+        host.out(&markdown(&report));
+    } else if line.junit {
+        host.out(&junit(&report, &broken));
+    } else if line.html.is_none() {
+        host.out(&terminal(&report, host.style()));
+    }
+    for Broken { text, .. } in &broken {
+        host.err(&format!("failed: {text}\n"));
+    }
+    Ok(if broken.is_empty() { OK } else { FAILED })
+}
+
+/// The worst findings, drawn.
+fn pictures(report: &Report, mut plan: Plan) -> Done<Vec<Picture>> {
+    let about = report.findings.iter().filter_map(|it| Some((it, it.subject.as_ref()?)));
+    let draw = |(finding, subject): (&taintlab_core::report::Finding, _)| {
+        let run = &finding.run;
+        let lanes = plan.lanes(run, subject);
+        let lanes = lanes.map_err(|error| Stop::failed(format!("error: {error}")))?;
+        let title = format!("{subject}: {}", run.fault);
+        let svg = timeline_svg(&lanes, &SvgOptions { title, ..SvgOptions::default() });
+        Ok(Picture { what: finding.what.clone(), svg })
+    };
+    about.take(MOST_PICTURES).map(draw).collect()
+}

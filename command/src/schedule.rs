@@ -1,0 +1,138 @@
+//! `taintlab schedule`: where the scheduler puts a pod, or why nowhere.
+
+use taintlab_answers::cluster::sort;
+use taintlab_answers::options::ReleaseOptions;
+use taintlab_answers::problem::ProblemCode;
+use taintlab_core::api::{Pod, PodKey, Workload};
+use taintlab_core::policy::scheduling::{
+    Decision, NodeVerdict, SchedulerConfig, schedule as decide,
+};
+use taintlab_core::simulator::{PodSource, SimulatorConfig};
+use taintlab_manifest::Import;
+use taintlab_words::{Style, table};
+
+use crate::host::Host;
+use crate::json;
+use crate::line::ScheduleLine;
+use crate::options::release;
+use crate::reading::{objects, read_inputs, warn};
+use crate::stop::{Done, FAILED, OK, Stop};
+
+pub(crate) fn schedule(host: &dyn Host, line: &ScheduleLine) -> Done<u8> {
+    let [pod] = line.pod.as_slice() else {
+        let found = match line.pod.len() {
+            0 => String::new(),
+            many => format!(", found {many}"),
+        };
+        return Err(Stop::usage(format!("schedule: which pod? A file, or NAMESPACE/NAME{found}")));
+    };
+    let release = release(line.release.as_ref())?;
+    let options = ReleaseOptions { release, ..ReleaseOptions::default() };
+    let around = read(host, &line.nodes)?;
+    // A name is one of a pod in the files of the nodes.
+    let named =
+        PodKey::parse(pod).ok().filter(|key| around.pods.iter().any(|pod| pod.key() == *key));
+    let (pod, import) = match named {
+        Some(key) => {
+            let mut around = around;
+            let place = around.pods.iter().position(|pod| pod.key() == key);
+            let mut pod = place.map(|place| around.pods.remove(place)).unwrap_or_default();
+            pod.spec.node_name = String::new();
+            (pod, around)
+        }
+        None => {
+            let mut own = read(host, std::slice::from_ref(pod))?;
+            let wanted = wanted(&mut own, release.unwrap_or_default())?;
+            let import = if line.nodes.is_empty() { own } else { around };
+            (wanted, import)
+        }
+    };
+    let config = SchedulerConfig {
+        comparison_operators: options
+            .comparison_operators()
+            .map_err(|wrong| Stop::problems(&[wrong]))?,
+        ..SchedulerConfig::of(release.unwrap_or_default())
+    };
+    let there = import.pods.iter().filter(|pod| !pod.spec.node_name.is_empty());
+    let decision = decide(&pod, &import.nodes, there, config)
+        .map_err(|error| Stop::failed(format!("error: {error}")))?;
+    let text = match line.json {
+        true => json::lines(&decision) + "\n",
+        false => words(&pod, &decision, line.scores, host.style()),
+    };
+    host.out(&text);
+    Ok(if decision.node.is_some() { OK } else { FAILED })
+}
+
+fn read(host: &dyn Host, files: &[String]) -> Done<Import> {
+    if files.is_empty() {
+        return Ok(Import::default());
+    }
+    let inputs = read_inputs(host, files, &[])?;
+    let mut import = objects(&inputs, false);
+    let (errors, warnings) =
+        sort(std::mem::take(&mut import.diagnostics), ProblemCode::InvalidManifest);
+    if !errors.is_empty() {
+        return Err(Stop::problems(&errors));
+    }
+    let about_cluster =
+        |message: &str| message.starts_with("no nodes") || message.starts_with("there are pods");
+    let warnings: Vec<_> = warnings.into_iter().filter(|it| !about_cluster(&it.message)).collect();
+    warn(host, &warnings);
+    Ok(import)
+}
+
+/// The pod that a file asks for: the first one without a node, or that of its first workload.
+fn wanted(own: &mut Import, release: taintlab_core::release::KubernetesRelease) -> Done<Pod> {
+    let free = own.pods.iter().position(|pod| pod.spec.node_name.is_empty());
+    if let Some(place) = free.or((own.pods.len() == 1).then_some(0)) {
+        let mut pod = own.pods.remove(place);
+        pod.spec.node_name = String::new();
+        return Ok(pod);
+    }
+    let first: Option<&Workload> = own.workloads.first();
+    let pod = |it: &Workload| {
+        PodSource::Workload(Box::new(it.clone())).into_pod("", &SimulatorConfig::of(release))
+    };
+    first.map(pod).ok_or_else(|| {
+        Stop::failed(
+            "error: schedule: the file has no pod without a node, and nothing that makes one",
+        )
+    })
+}
+
+fn words(pod: &Pod, decision: &Decision, scores: bool, style: Style) -> String {
+    let Decision { node, message, verdicts, preemptable, .. } = decision;
+    let key = pod.key();
+    let said = match (node, message) {
+        (Some(node), _) => format!("{key} goes to {node}"),
+        (None, message) => {
+            format!("{key} goes nowhere: {}", message.as_deref().unwrap_or_default())
+        }
+    };
+    let mut text = format!("{}\n", style.bold(&said));
+    if !preemptable.is_empty() {
+        let nodes = preemptable.join(", ");
+        text += &format!("it would fit without pods of lower priority on {nodes}\n");
+    }
+    if scores {
+        let rows: Vec<Vec<String>> = verdicts.iter().map(row).collect();
+        let head = ["NODE", "TOTAL", "WHY"].map(String::from);
+        text += &table(style, &head, &rows);
+    }
+    text
+}
+
+/// What is said of a node: its scores, or what keeps the pod off.
+fn row(verdict: &NodeVerdict) -> Vec<String> {
+    let NodeVerdict { node, rejection, scores, total } = verdict;
+    if let Some(rejection) = rejection {
+        let why = format!("{:?}: {}", rejection.plugin, rejection.reasons.join("; "));
+        return vec![node.clone(), "-".into(), why];
+    }
+    let score = |it: &taintlab_core::policy::scheduling::PluginScore| {
+        format!("{:?} {}×{}", it.plugin, it.score, it.weight)
+    };
+    let scores: Vec<String> = scores.iter().map(score).collect();
+    vec![node.clone(), total.to_string(), scores.join(", ")]
+}
