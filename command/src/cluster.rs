@@ -129,6 +129,14 @@ pub(crate) fn no_node(key: &str) -> Stop {
     Stop::failed(format!("error: the pod {key} has no node: nothing can evict it"))
 }
 
+/// Refuses files, where a command reads the cluster.
+pub(crate) fn no_files(command: &str, files: &[String]) -> Done<()> {
+    files.first().map_or(Ok(()), |file| {
+        let why = "it takes no files, since it reads the cluster";
+        Err(Stop::usage(format!("{command}: {why}; found `{file}`")))
+    })
+}
+
 /// A pod of the command line.
 pub(crate) struct PodName {
     namespace: Option<String>,

@@ -109,7 +109,26 @@ fn command(host: &dyn Host, command: Command) -> Done<u8> {
             host.out(&String::from_utf8_lossy(&text));
             Ok(OK)
         }
+        Command::Man { command } => man(host, command.as_deref()),
     }
+}
+
+/// The man page of the program, or of one of its commands.
+fn man(host: &dyn Host, name: Option<&str>) -> Done<u8> {
+    let mut whole = Line::command();
+    whole.build();
+    let page = match name {
+        None => Some(&whole),
+        Some(name) => whole.find_subcommand(name),
+    };
+    let page = page.ok_or_else(|| {
+        Stop::usage(format!("man: there is no command `{}`", name.unwrap_or_default()))
+    })?;
+    let mut text = Vec::new();
+    // Writing into memory does not fail.
+    let _ = clap_mangen::Man::new(page.clone()).render(&mut text);
+    host.out(&String::from_utf8_lossy(&text));
+    Ok(OK)
 }
 
 fn plugin_command(host: &dyn Host, command: PluginCommand) -> Done<u8> {

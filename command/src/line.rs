@@ -53,6 +53,11 @@ pub(crate) enum Command {
         /// Which shell
         shell: clap_complete::Shell,
     },
+    /// Print a man page
+    Man {
+        /// Of which command; unless given, of taintlab
+        command: Option<String>,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -96,6 +101,8 @@ pub(crate) struct RunLine {
 
 #[derive(Args, Debug)]
 pub(crate) struct PluginRun {
+    #[arg(hide = true)]
+    pub(crate) files: Vec<String>,
     #[command(flatten)]
     pub(crate) apply: ApplyLine,
     #[command(flatten)]
@@ -267,6 +274,8 @@ pub(crate) struct ReportLine {
     Every node, zone and region of the cluster fails by itself; each run says what becomes of every \
     workload. Ctrl+C keeps the runs that are finished.")]
 pub(crate) struct PluginReport {
+    #[arg(hide = true)]
+    pub(crate) files: Vec<String>,
     #[command(flatten)]
     pub(crate) apply: ApplyLine,
     #[command(flatten)]
@@ -421,6 +430,8 @@ pub(crate) struct LintLine {
 
 #[derive(Args, Debug)]
 pub(crate) struct PluginLint {
+    #[arg(hide = true)]
+    pub(crate) files: Vec<String>,
     #[command(flatten)]
     pub(crate) apply: ApplyLine,
     #[command(flatten)]

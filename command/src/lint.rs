@@ -15,7 +15,7 @@ use taintlab_core::warnings::{Severity, Subject, Warning, WarningCode, warnings_
 use taintlab_manifest::{Sought, places_of};
 use taintlab_words::Style;
 
-use crate::cluster::{NotRead, read_cluster};
+use crate::cluster::{NotRead, no_files, read_cluster};
 use crate::host::Host;
 use crate::json;
 use crate::line::{KubernetesLine, LintLine, LintOptions, PluginLint};
@@ -65,6 +65,7 @@ pub(crate) fn lint(host: &dyn Host, line: &LintLine) -> Done<u8> {
 
 /// `kubectl taintlab lint`: the cluster of the current context.
 pub(crate) fn lint_cluster(host: &dyn Host, line: &PluginLint) -> Done<u8> {
+    no_files("lint", &line.files)?;
     let options = &line.options;
     check(options)?;
     let read = read_cluster(host, &line.connection, options.kubernetes.release.as_ref())?;
@@ -159,6 +160,9 @@ fn sought(subject: &Subject, field: &str) -> Sought {
         name: key.name().into(),
         fields,
     };
+    if field.is_empty() && matches!(subject, Subject::Owner { .. }) {
+        return Sought { fields: Vec::new(), ..sought(subject, "metadata") };
+    }
     let own = vec![field.to_owned()];
     let global = |kind: &str, name: &str| Sought {
         kind: kind.into(),

@@ -20,7 +20,7 @@ use taintlab_words::report::{
 };
 
 use self::runs::{Made, make};
-use crate::cluster::read_cluster;
+use crate::cluster::{no_files, read_cluster};
 use crate::host::Host;
 use crate::json;
 use crate::line::{KubernetesLine, PluginReport, ReportLine, ReportOptions as Line};
@@ -65,6 +65,7 @@ pub(crate) fn report(host: &dyn Host, line: &ReportLine) -> Done<u8> {
 
 /// `kubectl taintlab report`: the cluster of the current context.
 pub(crate) fn report_cluster(host: &dyn Host, line: &PluginReport) -> Done<u8> {
+    no_files("report", &line.files)?;
     let kubernetes = &line.options.kubernetes;
     let mut asked = Asked::of(&line.options, line.shard.as_ref())?;
     let options = simulator_options(kubernetes, false)?;

@@ -15,7 +15,7 @@ use taintlab_core::time::{Span, Timestamp, format_duration};
 use taintlab_manifest::{Import, SvgOptions, is_scenario, timeline_svg};
 use taintlab_words::table;
 
-use crate::cluster::{NotRead, Read, read_cluster};
+use crate::cluster::{NotRead, Read, no_files, read_cluster};
 use crate::host::Host;
 use crate::json;
 use crate::line::{ApplyLine, KubernetesLine, PluginRun, RunLine, RunOptions, Step, StepKind};
@@ -44,6 +44,7 @@ pub(crate) fn run(host: &dyn Host, line: &RunLine) -> Done<u8> {
 
 /// The same of the cluster of the current context, for `kubectl taintlab run`.
 pub(crate) fn run_cluster(host: &dyn Host, line: &PluginRun) -> Done<u8> {
+    no_files("run", &line.files)?;
     let kubernetes = &line.options.kubernetes;
     simulate(host, &line.options, |options| {
         let read = read_cluster(host, &line.connection, kubernetes.release.as_ref())?;

@@ -142,6 +142,19 @@ test("when says the moment and its terms, and why a pod stays", async () => {
   assert.match(asItIs.stdout, /^shop\/web-0: if nothing happens, it is not evicted\n/);
 });
 
+test("why-evicted is a name of when, and lint looks at the cluster", async () => {
+  const line = ["shop/quick", "--fault", "tainted=a:NoExecute"];
+  const when = await taintlab(["when", ...line]);
+  const why = await taintlab(["why-evicted", ...line]);
+  assert.deepEqual([why.code, why.stdout], [0, when.stdout], why.stderr);
+  const lint = await taintlab(["lint", "--format", "json", "--fail-on", "never"]);
+  assert.equal(lint.code, 0, lint.stderr);
+  const { warnings } = JSON.parse(lint.stdout);
+  const forever = warnings.find(({ code }) => code === "tolerates-unreachable-forever");
+  assert.equal(forever.file, "kubectl get pods");
+  assert.ok(lint.requests.every((request) => request.startsWith("GET ")));
+});
+
 test("report makes the cluster fail, node by node", async () => {
   const line = ["report", "--domains", "node", "--workers", "0", "--json"];
   const { stdout, stderr, code, requests } = await taintlab(line);
@@ -332,8 +345,8 @@ test("a release that is not known gives the nearest, unless one is asked for", a
 test("wrong command lines", async () => {
   const cases = [
     [[], /^What Kubernetes evicts/],
-    [["help", "nope"], /error: there is no command `nope`/],
-    [["jump"], /error: there is no command `jump`\nTry `kubectl taintlab --help`\./],
+    [["help", "nope"], /error: unrecognized subcommand 'nope'/],
+    [["jump"], /error: unrecognized subcommand 'jump'\n\nUsage: kubectl taintlab <COMMAND>/],
     [["when"], /error: when: which pod\? POD or NAMESPACE\/POD/],
     [["when", "a/b/c"], /error: when: expected POD or NAMESPACE\/POD, found `a\/b\/c`/],
     [["when", "a", "--if", "rain"], /error: --fault: expected lost, network-cut, power-off, kub/],

@@ -1,4 +1,6 @@
 // The resilience report: `npx taintlab report` and `taintlab/report`.
+//
+// Environment: TAINTLAB_BINARY, the native command.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -253,7 +255,8 @@ test("mistakes on the command line", async () => {
 
 test("Ctrl+C keeps the runs that are finished", async () => {
   const args = ["report", cluster, "--json", "--seeds", "1000", "--workers", "1"];
-  const child = spawn(program(), args, { cwd: folder });
+  // The launcher leaves Ctrl+C to the program, which a terminal tells as well.
+  const child = spawn(process.env.TAINTLAB_BINARY, args, { cwd: folder });
   let [out, err] = ["", ""];
   child.stdout.on("data", (data) => (out += data));
   child.stderr.on("data", (data) => {

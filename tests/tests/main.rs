@@ -8,6 +8,12 @@
 mod admission {
     mod worked_examples;
 }
+mod command {
+    mod applied;
+    mod asked;
+    mod host;
+    mod linted;
+}
 mod conformance {
     mod player;
     mod recorded_answers;

@@ -349,7 +349,10 @@ fn minify(workspace: &Workspace, from: &Path, to: &Path, args: &[&str]) -> Resul
 }
 
 /// Runs `npm pack`; the tarball's name has no version.
-fn pack(workspace: &Workspace, package: &Path) -> Result<()> {
+///
+/// # Errors
+/// npm fails.
+pub(crate) fn pack(workspace: &Workspace, package: &Path) -> Result<()> {
     let folder = package.parent().context("the package has no folder")?;
     let mut npm: Command = workspace.command("npm");
     npm.args(["pack", "--loglevel=error", "--ignore-scripts", "--json", "--pack-destination"]);
@@ -357,7 +360,7 @@ fn pack(workspace: &Workspace, package: &Path) -> Result<()> {
     let listing: Value = serde_json::from_str(&listing).context("`npm pack` wrote no JSON")?;
     let name = listing.pointer("/0/filename").and_then(Value::as_str);
     let name = name.context("`npm pack` did not say what it wrote")?;
-    let tarball = tarball(workspace);
+    let tarball = package.with_extension("tgz");
     fs::rename(folder.join(name), &tarball).with_context(|| format!("cannot rename `{name}`"))?;
     println!("packed {} as {}", package.display(), tarball.display());
     Ok(())

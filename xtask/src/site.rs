@@ -73,10 +73,9 @@ fn embed(workspace: &Workspace, to: &Path) -> Result<()> {
         let name = path.file_name().context("an example has no name")?;
         fs::copy(path, examples.join(name))?;
     }
-    let mut node = workspace.command("node");
-    node.arg(npm::folder(workspace).join("bin/taintlab.js")).arg("embed");
-    node.args(["--base", "../", "--out"]).arg(&examples).args(&names);
-    workspace::run(&mut node)
+    let mut program = workspace.program("taintlab")?;
+    program.args(["embed", "--base", "../", "--out"]).arg(&examples).args(&names);
+    workspace::run(&mut program)
 }
 
 /// Checks the links between pages of the site; returns their number.

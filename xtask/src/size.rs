@@ -7,10 +7,10 @@ use std::thread;
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::npm;
 use crate::pins;
 use crate::playground::DIST;
 use crate::workspace::{self, Workspace};
+use crate::{cli, npm};
 
 /// The Node program that prints the sizes of files, raw and compressed.
 const COMPRESS: &str = include_str!("js/sizes.js");
@@ -108,11 +108,12 @@ fn package(workspace: &Workspace) -> Result<()> {
 fn element(workspace: &Workspace, over: &mut Vec<String>) -> Result<()> {
     let folder = npm::folder(workspace);
     let page = workspace.target_dir().join("npm/demos.html");
+    let program = cli::for_tests(workspace)?;
     let mut html = String::new();
     for name in pins::DEMO_PAGE {
-        let mut node = workspace.command("node");
-        node.arg(folder.join("bin/taintlab.js")).args(["embed", "--only", "html"]);
-        html += &workspace::output(node.arg(format!("examples/{name}.yaml")))?;
+        let mut program = workspace.command(&program);
+        program.args(["embed", "--only", "html"]);
+        html += &workspace::output(program.arg(format!("examples/{name}.yaml")))?;
     }
     fs::write(&page, html)?;
     let paths = [folder.join("dist/taint-lab.js"), folder.join("dist/taint-lab.css"), page];

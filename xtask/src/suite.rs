@@ -14,7 +14,7 @@ use crate::count::TestCount;
 use crate::setup::{self, DebianProgram};
 use crate::steps::Steps;
 use crate::workspace::{self, Workspace};
-use crate::{npm, pins, playground, site, size};
+use crate::{cli, npm, pins, playground, site, size};
 
 /// A suite of tests that can run alone.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -270,8 +270,9 @@ fn node_tests(
     filter: &str,
     programs: &[(&str, PathBuf)],
 ) -> (TestCount, Result<()>) {
-    let files = match test_files(workspace, folder, filter) {
-        Ok(files) => files,
+    let found = test_files(workspace, folder, filter);
+    let (files, binary) = match found.and_then(|files| Ok((files, cli::for_tests(workspace)?))) {
+        Ok(found) => found,
         Err(error) => return (TestCount::default(), Err(error)),
     };
     let mut command = workspace.command("node");
@@ -281,6 +282,7 @@ fn node_tests(
     command.args(["--test", "--test-reporter=spec"]).args(files);
     command.env("TAINTLAB_NATIVE", native_folder(workspace));
     command.env("TAINTLAB_PACKAGE", npm::tarball(workspace));
+    command.env("TAINTLAB_BINARY", binary);
     command.env("TAINTLAB_SITES", setup::sites(workspace));
     command.env("TAINTLAB_SITE", site::folder(workspace));
     command.envs(programs.iter().map(|(variable, path)| (variable, path)));

@@ -17,8 +17,7 @@ pub struct Sought {
     pub namespace: String,
     /// The object's name.
     pub name: String,
-    /// Paths of the field; the first one that exists counts. If none does, the place is that of the
-    /// object.
+    /// Paths of the field, of which the one counts that leads deepest into the object.
     pub fields: Vec<String>,
 }
 
@@ -48,8 +47,9 @@ impl<'t> Sink<'t> for Finder<'_> {
             let namespace = if report.namespace.is_empty() { "default" } else { &report.namespace };
             let is_place = sought.namespace.is_empty() || sought.namespace == namespace;
             if is_kind && is_place && report.name == sought.name {
-                let field = sought.fields.iter().find_map(|path| field(&node, path));
-                found.get_or_insert(field.unwrap_or(&node).position);
+                let places = sought.fields.iter().map(|path| nearest(&node, path));
+                let best = places.reduce(|one, other| if other.0 > one.0 { other } else { one });
+                found.get_or_insert(best.map_or(&node, |(_, node)| node).position);
             }
         }
         true
@@ -67,18 +67,18 @@ impl source::Reader for Finder<'_> {
     }
 }
 
-/// The value at a path such as `spec.tolerations[1].key`, if there is one.
-fn field<'n, 't>(node: &'n Spanned<'t>, path: &str) -> Option<&'n Spanned<'t>> {
-    let mut node = node;
-    for part in path.split('.').filter(|part| !part.is_empty()) {
-        let mut names = part.split('[');
-        if let Some(key) = names.next().filter(|key| !key.is_empty()) {
-            node = node.get(key)?;
-        }
-        for index in names {
-            let Value::Seq(items) = &node.value else { return None };
-            node = items.get(index.strip_suffix(']')?.parse::<usize>().ok()?)?;
-        }
+/// The value at a path such as `spec.tolerations[1].key`, or the nearest one around it, with the
+/// number of steps that lead there.
+fn nearest<'n, 't>(node: &'n Spanned<'t>, path: &str) -> (usize, &'n Spanned<'t>) {
+    let (mut node, mut steps) = (node, 0);
+    let names = path.split(['.', '[']).filter(|name| !name.is_empty());
+    for name in names.map(|name| name.trim_end_matches(']')) {
+        let next = match &node.value {
+            Value::Seq(items) => name.parse::<usize>().ok().and_then(|index| items.get(index)),
+            _ => node.get(name),
+        };
+        let Some(next) = next else { break };
+        (node, steps) = (next, steps + 1);
     }
-    Some(node)
+    (steps, node)
 }

@@ -1,14 +1,6 @@
 #!/usr/bin/env node
-// The plugin `kubectl taintlab`: what would happen to the cluster of the current context, which is
-// read by `kubectl get` and never written.
+// The plugin `kubectl taintlab`.
 
-import { explainPod } from "./explain.js";
-import { CLUSTER_HELP, CLUSTER_USAGE } from "./help.js";
-import { main } from "./main.js";
-import { reportCluster } from "./report.js";
-import { runCluster } from "./run.js";
-import { when } from "./when.js";
+import { launch } from "./launch.js";
 
-const COMMANDS = { run: runCluster, explain: explainPod, when, report: reportCluster };
-
-await main("kubectl taintlab", COMMANDS, CLUSTER_USAGE, CLUSTER_HELP);
+launch("kubectl-taintlab");

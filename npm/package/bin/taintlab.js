@@ -1,13 +1,6 @@
 #!/usr/bin/env node
-// The command `taintlab`. What Kubernetes does, the engine says; here is only what is read and
-// written.
+// The command `taintlab`.
 
-import { embed } from "./embed.js";
-import { explain } from "./explain.js";
-import { HELP, USAGE } from "./help.js";
-import { main } from "./main.js";
-import { command as report } from "./report.js";
-import { run } from "./run.js";
-import { test } from "./test.js";
+import { launch } from "./launch.js";
 
-await main("taintlab", { run, test, report, explain, embed }, USAGE, HELP);
+launch("taintlab");

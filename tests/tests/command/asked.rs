@@ -1,0 +1,118 @@
+//! `taintlab schedule`, `taintlab rank`, completions and man pages.
+
+use serde_json::Value;
+
+use super::host::taintlab;
+
+const NODES: &str = "\
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+spec: {taints: [{key: example.com/gpu, effect: NoSchedule}]}
+status: {allocatable: {cpu: \"4\", memory: 4Gi, pods: \"10\"}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n2}
+status: {allocatable: {cpu: \"2\", memory: 4Gi, pods: \"10\"}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec: {nodeName: n2, containers: [{name: c, resources: {requests: {cpu: 1500m, memory: 1Gi}}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: b}
+spec: {nodeName: n2, priority: 5, containers: [{name: c, resources: {requests: {memory: 100Mi}}}]}
+";
+
+fn pod(cpu: &str) -> String {
+    format!(
+        "apiVersion: v1\nkind: Pod\nmetadata: {{name: new}}\n\
+         spec: {{containers: [{{name: c, resources: {{requests: {{cpu: {cpu}}}}}}}]}}\n"
+    )
+}
+
+#[test]
+fn a_pod_goes_somewhere_or_the_scheduler_says_why_nowhere() {
+    let files = [("nodes.yaml", NODES), ("small.yaml", &pod("300m")), ("big.yaml", &pod("1"))];
+    let small = taintlab("schedule small.yaml --nodes nodes.yaml", &files);
+    assert_eq!((small.code, small.out.as_str()), (0, "default/new goes to n2\n"), "{small:?}");
+    let big = taintlab("schedule big.yaml --nodes nodes.yaml", &files);
+    assert_eq!(big.code, 1);
+    let said = "default/new goes nowhere: 0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had \
+        untolerated taint";
+    assert!(big.out.starts_with(said), "{}", big.out);
+    // Under an older release in its own words.
+    let old = taintlab("schedule big.yaml --nodes nodes.yaml --release 1.20", &files);
+    assert!(old.out.contains("that the pod didn't tolerate"), "{}", old.out);
+}
+
+#[test]
+fn scores_are_told_on_request() {
+    let files = [("nodes.yaml", NODES), ("small.yaml", &pod("300m"))];
+    let ran = taintlab("schedule small.yaml --nodes nodes.yaml --scores", &files);
+    let rows: Vec<&str> = ran.out.lines().skip(1).collect();
+    assert!(rows[0].starts_with("NODE   TOTAL   WHY"), "{ran:?}");
+    assert!(rows[1].starts_with("n1     -       TaintToleration: "), "{ran:?}");
+    assert!(rows[2].contains("NodeResourcesFit ") && rows[2].contains("×1"), "{ran:?}");
+    let json = taintlab("schedule small.yaml --nodes nodes.yaml --json", &files);
+    let json: Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(json["node"], "n2");
+    assert_eq!(json["verdicts"][0]["rejection"]["plugin"], "TaintToleration");
+}
+
+#[test]
+fn a_workload_stands_for_its_pod_and_a_name_for_one_that_is_there() {
+    let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  \
+        selector: {matchLabels: {app: web}}\n  template:\n    metadata: {labels: {app: web}}\n    \
+        spec:\n      nodeSelector: {disk: ssd}\n      containers: [{name: web}]\n";
+    let files = [("nodes.yaml", NODES), ("web.yaml", deployment)];
+    let web = taintlab("schedule web.yaml --nodes nodes.yaml", &files);
+    assert_eq!(web.code, 1);
+    assert!(web.out.starts_with("default/web-"), "{web:?}");
+    assert!(web.out.contains("node affinity/selector"), "{web:?}");
+    let named = taintlab("schedule default/a --nodes nodes.yaml", &files);
+    assert_eq!((named.code, named.out.as_str()), (0, "default/a goes to n2\n"), "{named:?}");
+    let nobody = taintlab("schedule default/nobody --nodes nodes.yaml", &files);
+    assert_eq!((nobody.code, nobody.err.as_str()), (1, "default/nobody: error: no such file\n"));
+}
+
+#[test]
+fn the_kubelet_ranks_by_what_kubectl_top_says() {
+    let top = "NAMESPACE   NAME   CPU(cores)   MEMORY(bytes)\ndefault   a   10m   900Mi\n\
+        default   b   5m   300Mi\n";
+    let files = [("nodes.yaml", NODES), ("top.txt", top), ("wrong.txt", "a b c\n")];
+    let ran = taintlab("rank nodes.yaml --top top.txt --node n2", &files);
+    let pods: Vec<&str> =
+        ran.out.lines().skip(1).filter_map(|line| line.split_whitespace().nth(1)).collect();
+    // `b` uses more than it asked for, `a` does not, whatever their priorities.
+    assert_eq!(pods, ["default/b", "default/a"], "{ran:?}");
+    assert!(ran.out.contains("its usage exceeds its request"), "{ran:?}");
+    let without = taintlab("rank nodes.yaml --node n2 --json", &files);
+    let json: Value = serde_json::from_str(&without.out).unwrap();
+    assert_eq!(json["pods"][0]["pod"], "default/a", "the lower priority goes first");
+    for (line, said) in [
+        (
+            "rank nodes.yaml --signal memory",
+            "error: --signal: unsupported eviction signal memory; ",
+        ),
+        ("rank nodes.yaml --node n9", "error: rank: there is no pod on the node n9"),
+        ("rank nodes.yaml --top wrong.txt", "wrong.txt:1:1: error: expected the table that"),
+    ] {
+        let ran = taintlab(line, &files);
+        assert!(ran.code > 0 && ran.err.starts_with(said), "{line}: {ran:?}");
+    }
+}
+
+#[test]
+fn every_command_has_completions_and_a_man_page() {
+    let bash = taintlab("completions bash", &[]).out;
+    assert!(bash.contains("taintlab") && bash.contains("--fail-if"), "{bash}");
+    for command in ["run", "test", "report", "explain", "lint", "schedule", "rank", "embed"] {
+        let page = taintlab(&format!("man {command}"), &[]).out;
+        assert!(page.contains(&format!(".TH taintlab-{command} 1")), "{page}");
+    }
+    assert_eq!(taintlab("man jump", &[]).code, 2);
+}

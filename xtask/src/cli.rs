@@ -1,0 +1,91 @@
+//! `cli`: the native command, static and small, and its package for npm.
+
+use std::env::consts;
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use serde_json::json;
+
+use crate::workspace::{self, Workspace};
+use crate::{npm, pins, setup};
+
+/// The program for the tests, unoptimised.
+///
+/// # Errors
+/// It does not build.
+pub(crate) fn for_tests(workspace: &Workspace) -> Result<PathBuf> {
+    let program = workspace.program("taintlab")?;
+    Ok(PathBuf::from(program.get_program()))
+}
+
+/// What npm calls a processor.
+fn npm_processor() -> &'static str {
+    match consts::ARCH {
+        "x86_64" => "x64",
+        "aarch64" => "arm64",
+        other => other,
+    }
+}
+
+/// What npm calls a system.
+fn npm_system() -> &'static str {
+    match consts::OS {
+        "macos" => "darwin",
+        "windows" => "win32",
+        other => other,
+    }
+}
+
+/// Builds the command for release: on Linux a static program, which runs on any distribution. Says
+/// how large it is, and packs it for npm.
+///
+/// # Errors
+/// It does not build, or is larger than its budget.
+pub(crate) fn build(workspace: &mut Workspace) -> Result<()> {
+    let mut command = workspace.cargo();
+    command.args(["build", "--package", "taintlab", "--profile", "cli"]);
+    let mut folder = workspace.target_dir();
+    if consts::OS == "linux" {
+        let target = format!("{}-unknown-linux-musl", consts::ARCH);
+        setup::rust_targets(workspace, &[(&target, "a static program")])?;
+        command.args(["--target", &target]);
+        folder.push(target);
+    }
+    workspace::run(&mut command)?;
+    let program = folder.join("cli").join(format!("taintlab{}", consts::EXE_SUFFIX));
+    let size = fs::metadata(&program).context("there is no program")?.len();
+    let budget = pins::CLI_BUDGET;
+    println!("{}: {size} of {budget} bytes", program.display());
+    if size > budget {
+        bail!("the command is {size} bytes; the budget is {budget}");
+    }
+    for shell in ["bash", "zsh", "fish", "powershell"] {
+        let text = workspace::output(workspace.command(&program).args(["completions", shell]))?;
+        fs::write(program.with_file_name(format!("taintlab.{shell}")), text)?;
+    }
+    let page = workspace::output(workspace.command(&program).arg("man"))?;
+    fs::write(program.with_file_name("taintlab.1"), page)?;
+    pack(workspace, &program)
+}
+
+/// Packs the program as the package that npm installs on this platform.
+fn pack(workspace: &Workspace, program: &std::path::Path) -> Result<()> {
+    let (system, processor) = (npm_system(), npm_processor());
+    let name = format!("{system}-{processor}");
+    let package = workspace.target_dir().join("npm").join(&name);
+    fs::create_dir_all(&package)?;
+    let file = format!("taintlab{}", consts::EXE_SUFFIX);
+    fs::copy(program, package.join(&file))?;
+    let manifest = json!({
+        "name": format!("@taintlab/{name}"),
+        "version": env!("CARGO_PKG_VERSION"),
+        "description": format!("The command taintlab for {system} on {processor}"),
+        "license": "Apache-2.0",
+        "os": [system],
+        "cpu": [processor],
+        "files": [file],
+    });
+    fs::write(package.join("package.json"), format!("{manifest:#}\n"))?;
+    npm::pack(workspace, &package)
+}
