@@ -10,9 +10,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use mimalloc::MiMalloc;
 use taintlab_command::reading::{LARGE, LIMIT, announcement, too_large};
 use taintlab_command::{FAILED, Host, OK, Printed, Program, run};
 use taintlab_words::Style;
+
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// This machine.
 struct Machine {

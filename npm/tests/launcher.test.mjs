@@ -9,7 +9,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { before, test } from "node:test";
 
-import { execute, install, project } from "./support.mjs";
+import { ROOT, execute, install, project } from "./support.mjs";
 
 let folder;
 before(async () => {
@@ -62,4 +62,18 @@ test("exit codes, standard input and signals go through", async () => {
   child.kill("SIGTERM");
   const [code] = await once(child, "close");
   assert.equal(code, 143);
+});
+
+test("the steps of the action run the program with one word on each line", async () => {
+  const script = join(ROOT, "packaging/action.sh");
+  const words = "explain\n--taint\na=1:NoExecute\n--toleration\n*\n";
+  const env = { ...process.env, TAINTLAB_ARGUMENTS: words };
+  const { stdout, code } = await execute("bash", [script], { env });
+  assert.equal(code, 0);
+  assert.match(stdout, /a running pod stays: every NoExecute taint is tolerated forever\n$/);
+  const wrong = await execute("bash", [script], { env: { ...env, TAINTLAB_ARGUMENTS: "jump" } });
+  assert.equal(wrong.code, 2);
+  const none = await execute("bash", [script], { env: bare });
+  assert.match(none.stderr, /TAINTLAB_VERSION: which release\?/);
+  assert.notEqual(none.code, 0);
 });

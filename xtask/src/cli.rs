@@ -49,6 +49,8 @@ pub(crate) fn build(workspace: &mut Workspace) -> Result<()> {
     if consts::OS == "linux" {
         let target = format!("{}-unknown-linux-musl", consts::ARCH);
         setup::rust_targets(workspace, &[(&target, "a static program")])?;
+        let compiler = setup::debian_program(workspace, &setup::MUSL)?;
+        command.env(format!("CC_{}", target.replace('-', "_")), compiler);
         command.args(["--target", &target]);
         folder.push(target);
     }

@@ -56,6 +56,15 @@ pub(crate) const HUGO: DebianProgram = DebianProgram {
     packages: &["hugo"],
 };
 
+/// A C compiler for static programs, for the allocator of the native command.
+pub(crate) const MUSL: DebianProgram = DebianProgram {
+    title: "musl-gcc",
+    purpose: "compiles the allocator of the static command",
+    variable: "MUSL_GCC",
+    names: &["musl-gcc"],
+    packages: &["musl-tools"],
+};
+
 /// Runs MkDocs, another generator of sites.
 const PYTHON: DebianProgram = DebianProgram {
     title: "Python",

@@ -5,6 +5,7 @@ mod dependencies;
 mod files;
 mod layers;
 mod machines;
+mod packaging;
 mod sentences;
 mod upstream;
 

@@ -1,0 +1,80 @@
+//! Where the native command goes: every way names every platform, and the same files.
+
+use serde_json::Value;
+use taintlab_manifest::{Limits, read_value};
+
+use super::read;
+
+const TARGETS: [&str; 6] = [
+    "x86_64-unknown-linux-musl",
+    "aarch64-unknown-linux-musl",
+    "x86_64-apple-darwin",
+    "aarch64-apple-darwin",
+    "x86_64-pc-windows-msvc",
+    "aarch64-pc-windows-msvc",
+];
+
+fn yaml(text: &str, file: &str) -> Value {
+    read_value(text, file, &Limits::default()).unwrap_or_else(|wrong| panic!("{wrong:?}"))
+}
+
+/// Krew's `Plugin` v1alpha2, as its index checks one: names, selectors, address and hash.
+#[test]
+fn the_manifest_for_krew_is_one() {
+    // As krew-release-bot fills it in.
+    let mut text = String::new();
+    for line in read(".krew.yaml").lines() {
+        match line.split_once("{{addURIAndSha \"") {
+            Some((indent, rest)) => {
+                let address = rest.split('"').next().unwrap();
+                let hash = "0".repeat(64);
+                text += &format!("{indent}uri: {address}\n{indent}sha256: \"{hash}\"\n");
+            }
+            None => text += &format!("{line}\n"),
+        }
+    }
+    let plugin = yaml(&text.replace("{{ .TagName }}", "v0.1.0"), ".krew.yaml");
+    assert_eq!(plugin["apiVersion"], "krew.googlecontainertools.github.com/v1alpha2");
+    assert_eq!(
+        (&plugin["kind"], &plugin["metadata"]["name"]),
+        (&"Plugin".into(), &"taintlab".into())
+    );
+    let spec = &plugin["spec"];
+    assert_eq!(spec["version"], "v0.1.0");
+    let short = spec["shortDescription"].as_str().unwrap();
+    assert!(short.len() <= 50 && !short.ends_with('.'), "{short}");
+    let platforms = spec["platforms"].as_array().unwrap();
+    assert_eq!(platforms.len(), TARGETS.len());
+    for (platform, target) in platforms.iter().zip(TARGETS) {
+        let address = platform["uri"].as_str().unwrap();
+        assert!(address.ends_with(&format!("/v0.1.0/taintlab-{target}.tar.gz")), "{address}");
+        let system = platform["selector"]["matchLabels"]["os"].as_str().unwrap();
+        let program = if system == "windows" { "taintlab.exe" } else { "taintlab" };
+        assert_eq!(platform["bin"], program);
+        assert_eq!(platform["files"][0]["from"], program);
+        assert!(target.contains(system), "{target} for {system}");
+    }
+}
+
+#[test]
+fn the_release_builds_every_platform() {
+    let workflow = yaml(&read(".github/workflows/release.yml"), "release.yml");
+    let matrix = workflow["jobs"]["build"]["strategy"]["matrix"]["include"].as_array().unwrap();
+    let built: Vec<&str> = matrix.iter().map(|it| it["target"].as_str().unwrap()).collect();
+    assert_eq!(built, TARGETS);
+    let formula = read("packaging/taintlab.rb");
+    let script = read("packaging/action.sh");
+    for target in TARGETS.iter().filter(|target| !target.contains("windows")) {
+        assert!(formula.contains(&format!("taintlab-{target}.tar.gz")), "{target}");
+        assert!(script.contains(&format!("target={target}")), "{target}");
+    }
+    let package = read("npm/package/package.json");
+    for platform in ["linux", "darwin", "win32"] {
+        for processor in ["x64", "arm64"] {
+            assert!(package.contains(&format!("\"@taintlab/{platform}-{processor}\": \"0.1.0\"")));
+        }
+    }
+    assert!(yaml(&read(".pre-commit-hooks.yaml"), "hooks")[0]["entry"] == "taintlab lint");
+    let action = yaml(&read("action.yml"), "action.yml");
+    assert_eq!(action["runs"]["using"], "composite");
+}
