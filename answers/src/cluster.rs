@@ -23,13 +23,37 @@ pub struct ManifestCluster {
     pub imported: Imported,
 }
 
-/// Reads manifests and starts a cluster with their objects.
+/// The scenario that begins with a cluster.
+pub struct ManifestScenario {
+    /// The scenario, without steps.
+    pub scenario: Scenario,
+    /// Warnings about the manifests.
+    pub problems: Vec<Problem>,
+    /// What the manifests say of their cluster.
+    pub imported: Imported,
+}
+
+/// The scenario that begins with objects that were read.
 ///
 /// # Errors
-/// Lists what is wrong with the manifests or the options.
-pub fn cluster(text: &str, options: SimulatorOptions) -> Result<ManifestCluster, Vec<Problem>> {
-    let read = import(text, &options.file, import_options(options.keep_all));
-    cluster_of(read, options)
+/// Lists what is wrong with the manifests.
+pub fn scenario_of(
+    mut read: Import,
+    options: SimulatorOptions,
+) -> Result<ManifestScenario, Vec<Problem>> {
+    let (errors, problems) =
+        sort(std::mem::take(&mut read.diagnostics), ProblemCode::InvalidManifest);
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let imported = Imported::of(&read);
+    Ok(ManifestScenario { scenario: read.into_scenario(options.scenario()), problems, imported })
+}
+
+/// Reads manifests.
+#[must_use]
+pub fn read(text: &str, options: &SimulatorOptions) -> Import {
+    import(text, &options.file, import_options(options.keep_all))
 }
 
 /// Starts a cluster with objects that were read.
@@ -37,16 +61,10 @@ pub fn cluster(text: &str, options: SimulatorOptions) -> Result<ManifestCluster,
 /// # Errors
 /// Lists what is wrong with the manifests or the options.
 pub fn cluster_of(
-    mut read: Import,
+    read: Import,
     options: SimulatorOptions,
 ) -> Result<ManifestCluster, Vec<Problem>> {
-    let (errors, problems) =
-        sort(std::mem::take(&mut read.diagnostics), ProblemCode::InvalidManifest);
-    if !errors.is_empty() {
-        return Err(errors);
-    }
-    let imported = Imported::of(&read);
-    let mut scenario = read.into_scenario(options.scenario());
+    let ManifestScenario { mut scenario, problems, imported } = scenario_of(read, options)?;
     // The cluster's own memory grows while it takes over the objects.
     let nodes = std::mem::take(&mut scenario.objects.nodes).into_iter();
     let pods = std::mem::take(&mut scenario.objects.pods).into_iter();

@@ -4,8 +4,8 @@ mod runs;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use taintlab_answers::cluster::{Imported, sort};
-use taintlab_answers::problem::{Problem, ProblemCode};
+use taintlab_answers::cluster::{Imported, ManifestScenario, scenario_of};
+use taintlab_answers::problem::Problem;
 use taintlab_answers::read::decode;
 use taintlab_answers::scenario::{Opened, SCENARIO, ScenarioOptions, at};
 use taintlab_core::report::{
@@ -335,14 +335,10 @@ fn of_inputs(
     inputs: &[Input],
     options: taintlab_answers::options::SimulatorOptions,
 ) -> Done<Cluster> {
-    let mut read = objects(inputs, options.keep_all);
-    let diagnostics = std::mem::take(&mut read.diagnostics);
-    let (errors, warnings) = sort(diagnostics, ProblemCode::InvalidManifest);
-    if !errors.is_empty() {
-        return Err(Stop::problems(&errors));
-    }
-    let imported = Imported::of(&read);
-    Ok(Cluster { scenario: read.into_scenario(options.scenario()), warnings, imported })
+    let read = objects(inputs, options.keep_all);
+    let made = scenario_of(read, options).map_err(|problems| Stop::problems(&problems))?;
+    let ManifestScenario { scenario, problems, imported } = made;
+    Ok(Cluster { scenario, warnings: problems, imported })
 }
 
 fn stop_of(error: &ReportError, kubernetes: &KubernetesLine) -> Stop {

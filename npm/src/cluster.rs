@@ -12,7 +12,9 @@ pub(crate) fn cluster(
     manifests: &JsValue,
     options: &JsValue,
 ) -> Result<Result<ManifestCluster, Vec<Problem>>, JsValue> {
-    let options = read_options(options, "options")?;
+    let options: taintlab_answers::options::SimulatorOptions = read_options(options, "options")?;
     let text = text_or_json(manifests, "manifests")?;
-    Ok(taintlab_answers::cluster::cluster(&text, options))
+    let read = taintlab_answers::cluster::read(&text, &options);
+    drop(text);
+    Ok(taintlab_answers::cluster::cluster_of(read, options))
 }

@@ -1,20 +1,20 @@
 //! The resilience report, run by run: `taintlab/report` distributes the runs over workers.
 
 use serde::Deserialize;
+use taintlab_answers::cluster::{ManifestScenario, read as read_manifests, scenario_of};
 use taintlab_core::report::{
     Millis, Outline, Plan, ReportError, ReportOptions, ReportSubject, Run, RunResult,
     report as put_together,
 };
 use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Timestamp;
-use taintlab_manifest::import;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::exclusive_cell::ExclusiveCell;
 use crate::input::{expected, read, read_list, read_options, text, text_or_json, wrong_call};
 use crate::js;
-use crate::manifests::{Imported, import_options, sort};
+use crate::manifests::Imported;
 use crate::options::{SimulatorOptions, TimelineOptions};
 use crate::output::Answer;
 use crate::problem::{Problem, ProblemCode, fail};
@@ -53,15 +53,12 @@ impl ReportPlan {
         let options: SimulatorOptions = read_options(&options, "options")?;
         let report: ReportOptions = read_options(&report, "report")?;
         let manifests = text_or_json(&manifests, "manifests")?;
-        let mut read = import(&manifests, &options.file, import_options(options.keep_all));
-        drop(manifests);
-        let diagnostics = std::mem::take(&mut read.diagnostics);
-        let (errors, warnings) = sort(diagnostics, ProblemCode::InvalidManifest);
-        if !errors.is_empty() {
-            return fail(errors);
+        match scenario_of(read_manifests(&manifests, &options), options) {
+            Ok(ManifestScenario { scenario, problems, imported }) => {
+                planned(scenario, report, &problems, Some(&imported))
+            }
+            Err(errors) => fail(errors),
         }
-        let imported = Imported::of(&read);
-        planned(read.into_scenario(options.scenario()), report, &warnings, Some(&imported))
     }
 
     /// The plan of a report about the cluster of a scenario, as it is at the beginning.
