@@ -166,7 +166,8 @@ fn the_engine_is_no_std_and_without_unsafe() {
     let library = read("core/src/lib.rs");
     assert!(library.lines().any(|line| line == "#![no_std]"), "core/src/lib.rs is not `no_std`");
     let lints = "[lints]\nworkspace = true\n";
-    for package in ["core", "core/words", "manifest", "kubectl", "answers", "web"] {
+    for package in ["core", "core/words", "manifest", "kubectl", "answers", "command", "cli", "web"]
+    {
         let manifest = read(&format!("{package}/Cargo.toml"));
         assert!(manifest.contains(lints), "{package} does not take the workspace's lints");
     }

@@ -260,6 +260,12 @@ fn the_modules_of_the_page_are_layers() {
     assert!(cycles.is_empty(), "\n{cycles}");
 }
 
+#[test]
+fn the_modules_of_the_command_are_layers() {
+    let cycles = cycles("command/src", &["", "report"]) + &cycles("answers/src", &[""]);
+    assert!(cycles.is_empty(), "\n{cycles}");
+}
+
 /// What several controllers share, and the question about a workload that does not run.
 const SHARED: [&str; 5] = ["claims", "first_pod", "names", "node_ttl", "workload"];
 
