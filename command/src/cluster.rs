@@ -63,7 +63,7 @@ const DEVICES: [Kind; 3] = [
     kind("devicetaintrules", "devicetaintrules.resource.k8s.io", false),
 ];
 
-/// How many lists are asked for at the same time.
+/// Number of lists that are asked for at the same time.
 const AT_ONCE: usize = 4;
 
 /// A kind that could not be read, or not all of it.
@@ -119,7 +119,7 @@ impl Read {
     }
 }
 
-/// How a pod is called.
+/// Namespace and name of a pod.
 pub(crate) fn key_of(pod: &Value) -> String {
     let text = |path: &str| pod.pointer(path).and_then(Value::as_str).unwrap_or_default();
     format!("{}/{}", text("/metadata/namespace"), text("/metadata/name"))

@@ -93,7 +93,7 @@ fn demo(
     })
 }
 
-/// How a text stands in a link: deflated raw (RFC 1951), in base64url without padding.
+/// Form of a text in a link: deflated raw (RFC 1951), in base64url without padding.
 fn pack(text: &str) -> String {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
     // Writing into memory does not fail.

@@ -31,7 +31,7 @@ use crate::line::{Command, Line, PluginCommand, PluginLine};
 use crate::stop::{Done, Stop};
 pub use crate::stop::{FAILED, OK, USAGE};
 
-/// Which of the two programs is run.
+/// One of the two programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Program {
     /// `taintlab`: files.

@@ -80,7 +80,7 @@ A scenario (taintlab/v1), or manifests in YAML or JSON, for example the output o
 `kubectl get nodes,pods -A -o yaml`. Several files of manifests make one cluster; - is standard
 input. A file may have 500 MB";
 
-/// Which manifests are applied onto a cluster.
+/// Manifests that are applied onto a cluster.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ApplyLine {
     /// Manifests that are applied onto the cluster as `kubectl apply` does, for example what `helm

@@ -24,7 +24,7 @@ use crate::reading::{Input, files_of, objects, read_inputs, scenario};
 use crate::run::{simulator_options, tell, the_scenario};
 use crate::stop::{Done, FAILED, OK, Stop, problem_text};
 
-/// How long the controllers may take to make the pods of workloads that have none.
+/// Time in which controllers make the pods of workloads that have none.
 const FIRST_PODS: Duration = Duration::from_secs(1);
 
 const FORMATS: [&str; 4] = ["text", "json", "sarif", "github"];

@@ -100,12 +100,12 @@ fn top(host: &dyn Host, file: &str) -> Done<BTreeMap<PodKey, Quantity>> {
     let mut lines = text.lines().enumerate();
     let head: Vec<&str> =
         lines.next().map(|(_, line)| line.split_whitespace().collect()).unwrap_or_default();
-    let column = |name: &str| head.iter().position(|title| title.starts_with(name));
-    let (Some(pod), Some(memory)) = (column("NAME").filter(|_| true), column("MEMORY")) else {
+    let column = |name: &str| head.iter().position(|title| *title == name);
+    let memory = head.iter().position(|title| title.starts_with("MEMORY"));
+    let (Some(pod), Some(memory)) = (column("NAME"), memory) else {
         return Err(stop(1, "expected the table that `kubectl top pods -A` prints, with its head"));
     };
-    let namespace = head.iter().position(|title| *title == "NAMESPACE");
-    let pod = head.iter().position(|title| *title == "NAME").unwrap_or(pod);
+    let namespace = column("NAMESPACE");
     let mut all = BTreeMap::new();
     for (index, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
         let cells: Vec<&str> = line.split_whitespace().collect();

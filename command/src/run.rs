@@ -23,7 +23,7 @@ use crate::options::{flag_stop, moment, pairs, release, value};
 use crate::reading::{Input, files_of, objects, read_inputs, read_text, scenario, warn};
 use crate::stop::{Done, OK, Stop, bare};
 
-/// How long a roll-out may take before the simulation begins.
+/// Longest time for a roll-out before the simulation begins.
 const SETTLE: Duration = Duration::from_secs(10 * 60);
 /// Events that are written at a time.
 const BATCH: usize = 10_000;
@@ -269,7 +269,7 @@ fn carry_out(
     Ok(())
 }
 
-/// Which release is simulated, and why, as far as it is not the newest for want of another.
+/// The simulated release and the reason for it, as far as it is not the newest for want of another.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Simulated {

@@ -22,7 +22,7 @@ use crate::reading::{objects, warn};
 use crate::run::{Begun, Simulated, of_cluster, simulator_options, tell};
 use crate::stop::{Done, OK, Stop};
 
-/// How long what is said of a pod that stays is waited for: longer than any grace period.
+/// Time after which the verdict on a pod that stays is taken: longer than any grace period.
 const SETTLED: core::time::Duration = core::time::Duration::from_secs(60 * 60);
 
 /// What happens to the node.
@@ -87,7 +87,7 @@ impl Fault {
     }
 }
 
-/// When the pod is evicted, or the verdict on one that stays.
+/// Eviction of the pod, or the verdict on one that stays.
 struct Answer {
     budget: Option<TimeBudget>,
     verdict: Option<Verdict>,
