@@ -57,8 +57,8 @@ pub struct SimulatorOptions {
     #[cfg_attr(feature = "typescript", tsify(type = "Partial<KubeletSettings>"))]
     pub kubelets: Option<KubeletSettings>,
     /// How long the health passes of the node lifecycle controller take, by which they drift.
-    /// Unless given, as on a real machine: `{ perNode: "350us", perWrite: "25ms" }`; `{}` is for
-    /// ideal clocks.
+    /// Unless given, as on a real machine: `{ perNode: "350us", perWrite: "25ms", informerLag: "3ms"
+    /// }`; `{}` is for ideal clocks.
     #[cfg_attr(feature = "typescript", tsify(type = "Partial<HealthPassTime>"))]
     pub health_pass: Option<HealthPassTime>,
     /// The KubeletConfiguration of all kubelets, as far as it is about eviction.

@@ -136,6 +136,7 @@ playgroundTest("health passes take the time that the settings say", async ({ pag
   // With ideal clocks, 40 s without a heartbeat are found a pass later.
   await field("perNode").fill("0s");
   await field("perWrite").fill("0s");
+  await field("informerLag").fill("0s");
   await page.getByTestId("apply-settings").click();
   await page.getByTestId("dialog").waitFor({ state: "detached" });
   await evictedAt("5m50s");

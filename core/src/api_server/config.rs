@@ -99,15 +99,21 @@ pub struct HealthPassTime {
     /// `25ms`; 0s unless given. Since 1.27 eight nodes are looked at beside one another. Tainting
     /// goes on meanwhile. With 0s no request waits for `--kube-api-qps`.
     pub per_write: Span,
+    /// How long after the answer to its write the controller's informer knows that a node is
+    /// Unknown, such as `3ms`; 0s unless given. Since 1.34 a tainting pass in between takes the
+    /// node for ready: its token is lost, and the next health pass queues the node again.
+    pub informer_lag: Span,
 }
 
 impl HealthPassTime {
     /// As on a real machine, and what scenarios have unless they say otherwise: 350us for each
-    /// node, and 25ms for each write. Passes that take any time at all drift, so that the
+    /// node, 25ms for each write, and 3ms for the informer, since one of 32 nodes lost its token
+    /// where tainting passes are 100ms apart. Passes that take any time at all drift, so that the
     /// eighth of them after a heartbeat comes more than eight periods later.
     pub const MEASURED: Self = Self {
         per_node: Span(Duration::from_micros(350)),
         per_write: Span(Duration::from_millis(25)),
+        informer_lag: Span(Duration::from_millis(3)),
     };
 }
 

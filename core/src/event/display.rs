@@ -238,6 +238,7 @@ impl fmt::Display for EventKind {
                     DequeueOutcome::Done => "",
                     DequeueOutcome::NodeGone => ": the node is gone",
                     DequeueOutcome::Ready => ": it is Ready again",
+                    DequeueOutcome::ReadyInCache => ": still Ready in the controller's cache",
                     DequeueOutcome::Failed => ": a request failed, queued again",
                     DequeueOutcome::NoReadyCondition => ": it has no Ready condition, queued again",
                     DequeueOutcome::WouldCrash => {

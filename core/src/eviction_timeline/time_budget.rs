@@ -442,6 +442,10 @@ impl Builder<'_> {
                 RateSource::SecondaryNodeEvictionRate => {
                     "the zone is partially disrupted: its nodes are tainted at the secondary rate"
                 }
+                _ if taint_history.lost_token_at.is_some() => {
+                    "a token is lost, since the controller has not heard of its own write yet; the \
+                     zone has the next one"
+                }
                 _ => "the rate limiter of the zone has a token for the node",
             };
             let token_at = dequeued.token_at.min(dequeued.at).into();

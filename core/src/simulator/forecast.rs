@@ -145,9 +145,11 @@ impl Forecast {
                 None if dequeued.at <= self.from => (dequeued.at.into(), dequeued.at.into()),
                 None => (simulated, simulated),
             };
-            zones.entry(zone).or_default().push((node, dequeued, history.queued_at, queued));
+            zones.entry(zone).or_default().push((node, dequeued, history, queued));
         }
-        let doubt = self.doubt_of_others(zones.values().flatten().map(|(node, ..)| *node));
+        let lost = zones.values().flatten().count();
+        let writing = self.writing_time(zones.values().flatten().map(|(node, ..)| *node));
+        let doubt = if lost < 2 { Duration::ZERO } else { writing };
         let mut tokens = BTreeMap::new();
         for (zone, mut nodes) in zones {
             for (_, dequeued, _, (first, last)) in &mut nodes {
@@ -156,27 +158,25 @@ impl Forecast {
                 }
             }
             let state = lifecycle.zone_state(zone.as_str());
-            tokens.extend(self.tokens_of_zone(lifecycle.config(), state, &nodes));
+            tokens.extend(self.tokens_of_zone(lifecycle.config(), state, writing, &nodes));
         }
         tokens
     }
 
-    /// How much later or earlier a node is found for the writes of others that are lost with it:
-    /// they make the health pass longer and take tokens of the controller's client, or do not.
-    fn doubt_of_others<'a>(&self, nodes: impl Iterator<Item = &'a NodeName>) -> Duration {
+    /// How much longer a health pass is for its writes to nodes that are lost at once and to their
+    /// pods, which take tokens of the controller's client, too. A node is found that much later or
+    /// earlier for the writes to others.
+    fn writing_time<'a>(&self, nodes: impl Iterator<Item = &'a NodeName>) -> Duration {
         let (config, flags) = (&self.simulator.api.config, &self.simulator.nodes.flags);
         let cluster = &self.simulator.api.cluster;
         let pods: Vec<usize> = nodes.map(|node| cluster.pods_of(node.as_str()).count()).collect();
         let (nodes, pods) = (pods.len(), pods.into_iter().sum::<usize>());
-        if nodes < 2 {
-            return Duration::ZERO;
-        }
         let per_write = config.health_pass.per_write.0;
         let workers = config.release.node_health_workers().max(1);
         // They are found by one pass, or each by one of its own, of which few fit between the
         // first and the last: heartbeats are that much apart.
         let passes = nodes.min(PASSES_BETWEEN);
-        let writes = (nodes + pods).div_ceil(workers) + passes - 1;
+        let writes = (nodes + pods).div_ceil(workers) + passes.saturating_sub(1);
         let writes = u32::try_from(writes).unwrap_or(u32::MAX);
         let writing = per_write.saturating_mul(writes);
         if per_write.is_zero() {
@@ -189,13 +189,18 @@ impl Forecast {
         &self,
         config: &NodeLifecycleConfig,
         state: Option<ZoneState>,
+        writing: Duration,
         nodes: &'a [Queued<'a>],
     ) -> impl Iterator<Item = (NodeName, TokenRange)> + use<'a> {
         let every = || nodes.iter().map(|(_, dequeued, ..)| token_every(dequeued.qps));
         let (fast, slow) = (every().min().unwrap_or_default(), every().max().unwrap_or_default());
         // The one that is first waits only for a limiter that is new.
-        let first = nodes.iter().min_by_key(|(_, dequeued, ..)| dequeued.at);
-        let first = first.filter(|(_, dequeued, at, _)| Some(dequeued.token_at) > *at);
+        let first = nodes
+            .iter()
+            .min_by_key(|(_, dequeued, history, _)| history.lost_token_at.unwrap_or(dequeued.at));
+        let first = first.filter(|(_, dequeued, history, _)| {
+            history.lost_token_at.is_none() && Some(dequeued.token_at) > history.queued_at
+        });
         let first_token = first.map(|(_, dequeued, ..)| {
             Moment::from(dequeued.token_at).plus(config.node_monitor_period)
         });
@@ -208,7 +213,8 @@ impl Forecast {
         };
         let queued: Vec<_> = nodes.iter().map(|(.., queued)| *queued).collect();
         let tokens = queue.tokens(&queued);
-        nodes.iter().zip(tokens).map(|((node, dequeued, queued_at, queued), (first, last))| {
+        let (lost, why) = self.lost_tokens(config, slow, writing, nodes);
+        nodes.iter().zip(tokens).map(move |((node, dequeued, history, queued), (first, last))| {
             let rate = dequeued.rate_source.flag().map(|name| format!("--{name}={}", dequeued.qps));
             let text = match rate {
                 Some(rate) if (first, last) != *queued => format!(
@@ -216,9 +222,43 @@ impl Forecast {
                     format_duration(token_every(dequeued.qps)),
                 ),
                 _ => String::new(),
-            };
-            ((*node).clone(), TokenRange { first, last, queued_at: *queued_at, text })
+            } + why;
+            let last = last.plus(lost);
+            ((*node).clone(), TokenRange { first, last, queued_at: history.queued_at, text })
         })
+    }
+
+    /// How much later nodes are tainted if tokens are lost to an informer that lags, and the end of
+    /// the sentence that says so. The next token comes after `slow`, and the next pass, which waits
+    /// for the writes of this one, queues the node again.
+    ///
+    /// A token is lost only to a pass that ends its write just before. If the node is queued again
+    /// before the next token, it takes that: another pass would have to end a write at that very
+    /// moment, too, but each write makes it later. Otherwise each pass may lose one.
+    fn lost_tokens(
+        &self,
+        config: &NodeLifecycleConfig,
+        slow: Duration,
+        writing: Duration,
+        nodes: &[Queued<'_>],
+    ) -> (Duration, &'static str) {
+        let (lag, period) = (config.informer_lag, config.node_monitor_period);
+        let is_open = |(.., history, _): &&Queued<'_>| {
+            let missed = history.missed_heartbeats.as_ref();
+            missed.is_some_and(|missed| missed.unknown_at > self.from)
+        };
+        let open = nodes.iter().filter(is_open).count();
+        let by_written = self.simulator.api.config.release.taints_by_written_condition();
+        if lag.is_zero() || !by_written || open == 0 {
+            return (Duration::ZERO, "");
+        }
+        let requeued = period.saturating_add(writing);
+        let is_one = slow >= requeued && config.write_time > lag;
+        let times = if is_one { 1 } else { open.min(PASSES_BETWEEN) };
+        let others = slow.saturating_mul(u32::try_from(times - 1).unwrap_or(u32::MAX));
+        let why = "; a tainting pass that comes before the controller has heard of its own write \
+                   loses a token";
+        (slow.max(requeued).saturating_add(others).saturating_add(lag), why)
     }
 
     /// How long ago the forecast was made, seen from `now`; zero if that is before.
@@ -246,9 +286,9 @@ fn turns(simulator: &Simulator) -> BTreeMap<NodeName, (Moment, Moment)> {
     turns.ordered_map()
 }
 
-/// A node that is tainted from now on: how it leaves its queue, when it is queued in the
-/// simulation, and between which moments that lies.
-type Queued<'a> = (&'a NodeName, &'a Dequeued, Option<Timestamp>, (Moment, Moment));
+/// A node that is tainted from now on: how it leaves its queue and what came before that in the
+/// simulation, and between which moments it is queued.
+type Queued<'a> = (&'a NodeName, &'a Dequeued, &'a NodeTaintHistory, (Moment, Moment));
 
 /// Health passes between the first and the last that find nodes lost at once: their heartbeats are
 /// up to 10 s apart, and passes 5 s.

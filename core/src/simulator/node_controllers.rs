@@ -105,6 +105,7 @@ impl NodeControllers {
         let whole = pass.per_node.0.saturating_mul(nodes);
         flags.node_monitor_period = flags.node_monitor_period.saturating_add(whole);
         flags.write_time = pass.per_write.0;
+        flags.informer_lag = pass.informer_lag.0;
         self.lifecycle = Some(NodeLifecycleController::new(release, flags, start, now));
         for name in &names {
             self.handle_heartbeats(now, name, kubelets.heartbeats(&api.cluster, name));

@@ -202,6 +202,8 @@ pub enum DequeueOutcome {
     NodeGone,
     /// The node is ready again.
     Ready,
+    /// The informer has not heard yet that the node is Unknown: the token is lost.
+    ReadyInCache,
     /// A request failed: the node waits for the next token.
     Failed,
     /// The node has no Ready condition: it waits for the next token, at least 50 ms.

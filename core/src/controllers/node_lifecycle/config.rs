@@ -44,6 +44,9 @@ pub struct NodeLifecycleConfig {
     /// there are [workers](KubernetesRelease::node_health_workers) are looked at in parallel. Zero
     /// also disables the limit of requests. Not a flag.
     pub write_time: Duration,
+    /// Time after the answer to a write in which the controller's informer still has the node as
+    /// it was. Not a flag.
+    pub informer_lag: Duration,
     /// `--controllers`: `*` for all, `NAME` to switch one on, `-NAME` to switch it off.
     pub controllers: Vec<String>,
 }
@@ -73,6 +76,7 @@ impl NodeLifecycleConfig {
             kube_api_qps: 20.0,
             kube_api_burst: 30,
             write_time: Duration::ZERO,
+            informer_lag: Duration::ZERO,
             controllers: Vec::from(["*".into()]),
         }
     }

@@ -232,6 +232,12 @@ impl NodeLifecycleController {
     ) {
         let Some(record) = self.records.get_mut(check.name.as_str()) else { return };
         if result.is_ok() {
+            let was_ready =
+                check.observed.as_ref().is_some_and(|it| it.status == ConditionStatus::True);
+            if was_ready {
+                let answered_at = self.now.saturating_add(self.config.write_time);
+                record.known_at = answered_at.saturating_add(self.config.informer_lag);
+            }
             let before = record.health.replace(health);
             if let Some(before) = before {
                 let never_ready = Ready::of(&check.node).is_none();

@@ -41,6 +41,8 @@ pub(super) struct NodeState {
     pub(super) listed: Option<CachedNode>,
     /// Exact time of the last change of its Ready status; the object has it in whole seconds.
     pub(super) status_changed_at: Option<Timestamp>,
+    /// Time at which the informer knows that a ready node was set to Unknown.
+    pub(super) known_at: Timestamp,
     /// UID of the node that a health pass has registered.
     pub(super) registered: Option<String>,
     pub(super) health: Option<NodeHealth>,

@@ -25,6 +25,8 @@ pub struct NodeTaintHistory {
     pub queued_at: Option<Timestamp>,
     /// Dequeuing of the node.
     pub dequeued: Option<Dequeued>,
+    /// Tainting pass before that one whose token was lost to an informer that lags.
+    pub lost_token_at: Option<Timestamp>,
     /// Health pass that replaced one taint with the other, which needs no token.
     pub swapped_at: Option<Timestamp>,
 }

@@ -148,6 +148,7 @@ impl NodeLifecycleController {
                 DequeueOutcome::Done
                 | DequeueOutcome::NodeGone
                 | DequeueOutcome::Ready
+                | DequeueOutcome::ReadyInCache
                 | DequeueOutcome::WouldCrash => {
                     zone.queue.done(&entry.value);
                     zone.evictions += u64::from(outcome == DequeueOutcome::Done);
@@ -179,7 +180,13 @@ impl NodeLifecycleController {
             qps: limiter.qps(),
         };
         if let Some(record) = self.records.get_mut(entry.value.as_str()) {
-            record.taint_history.dequeued = Some(turn);
+            let history = &mut record.taint_history;
+            let before = history.dequeued.replace(turn).map(|before| before.at);
+            history.lost_token_at = if self.now < record.known_at {
+                Some(self.now)
+            } else {
+                history.lost_token_at.filter(|lost_at| before == Some(*lost_at))
+            };
         }
         self.steps.push_front(Step::TryZone(key.clone()));
         if !self.config.enable_taint_manager {
@@ -191,6 +198,10 @@ impl NodeLifecycleController {
             self.end_turn(&key, entry, DequeueOutcome::NodeGone);
             return;
         };
+        if record.is_some_and(|record| self.now < record.known_at) {
+            self.end_turn(&key, entry, DequeueOutcome::ReadyInCache);
+            return;
+        }
         let Some(status) = listed.status() else {
             let waits = self.release.awaits_missing_ready_condition();
             let outcome =

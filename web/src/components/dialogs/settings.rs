@@ -109,15 +109,20 @@ impl Others {
 }
 
 /// The fields besides flags, each with its description.
-const FIELDS: [(&str, &str); 4] = [
+const FIELDS: [(&str, &str); 5] = [
     (
         "healthPass.perNode",
-        "how long a health pass takes for each node, which delays the next pass; set both to 0s \
-         for ideal clocks",
+        "how long a health pass takes for each node, which delays the next pass; set all three \
+         to 0s for ideal clocks",
     ),
     (
         "healthPass.perWrite",
         "how long it takes to write the status of one node; since 1.27, of eight at a time",
+    ),
+    (
+        "healthPass.informerLag",
+        "how late the controller's cache knows that a node is Unknown; since 1.34 a tainting pass \
+         before that loses a token",
     ),
     (
         "kubelets.phaseSeed",
@@ -132,17 +137,18 @@ const FIELDS: [(&str, &str); 4] = [
 ];
 
 /// The values of the fields as text.
-fn words(pass: HealthPassTime, kubelets: KubeletSettings) -> [String; 4] {
+fn words(pass: HealthPassTime, kubelets: KubeletSettings) -> [String; 5] {
     [
         pass.per_node.to_string(),
         pass.per_write.to_string(),
+        pass.informer_lag.to_string(),
         kubelets.phase_seed.to_string(),
         kubelets.jitter_seed.to_string(),
     ]
 }
 
 /// The texts of the fields in the form: empty for the default.
-fn field_texts(pass: HealthPassTime, kubelets: KubeletSettings) -> [String; 4] {
+fn field_texts(pass: HealthPassTime, kubelets: KubeletSettings) -> [String; 5] {
     let mut texts = words(pass, kubelets);
     let defaults = words(HealthPassTime::MEASURED, KubeletSettings::default());
     for (text, _) in texts.iter_mut().zip(&defaults).filter(|(text, default)| text == default) {
@@ -153,9 +159,9 @@ fn field_texts(pass: HealthPassTime, kubelets: KubeletSettings) -> [String; 4] {
 
 /// The settings in the form, or the error of each field.
 fn read_fields(
-    [node, write, phase, jitter]: &[String; 4],
+    [node, write, lag, phase, jitter]: &[String; 5],
     known: KubeletSettings,
-) -> Result<(HealthPassTime, KubeletSettings), [Option<String>; 4]> {
+) -> Result<(HealthPassTime, KubeletSettings), [Option<String>; 5]> {
     let (pass, kubelets) = (HealthPassTime::MEASURED, KubeletSettings::default());
     let time = |text: &str, default| match text.trim() {
         "" => Ok(default),
@@ -166,12 +172,15 @@ fn read_fields(
         text => text.parse().map_err(|_| "must be a whole number, for example 7".to_owned()),
     };
     let (node, write) = (time(node, pass.per_node), time(write, pass.per_write));
-    match (node, write, seed(phase, kubelets.phase_seed), seed(jitter, kubelets.jitter_seed)) {
-        (Ok(per_node), Ok(per_write), Ok(phase_seed), Ok(jitter_seed)) => Ok((
-            HealthPassTime { per_node, per_write },
+    let lag = time(lag, pass.informer_lag);
+    match (node, write, lag, seed(phase, kubelets.phase_seed), seed(jitter, kubelets.jitter_seed)) {
+        (Ok(per_node), Ok(per_write), Ok(informer_lag), Ok(phase_seed), Ok(jitter_seed)) => Ok((
+            HealthPassTime { per_node, per_write, informer_lag },
             KubeletSettings { phase_seed, jitter_seed, ..known },
         )),
-        (node, write, phase, jitter) => Err([node.err(), write.err(), phase.err(), jitter.err()]),
+        (node, write, lag, phase, jitter) => {
+            Err([node.err(), write.err(), lag.err(), phase.err(), jitter.err()])
+        }
     }
 }
 
