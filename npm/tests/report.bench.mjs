@@ -3,7 +3,8 @@
 //
 //     node npm/tests/report.bench.mjs [NODES …]     # 100 and 1,000 unless given
 //
-// Environment: TAINTLAB_PACKAGE, the tarball that `cargo xtask npm` built; LOOSE=1, on a machine with
+// Environment: TAINTLAB_PACKAGE, the tarball that `cargo xtask npm` built; TAINTLAB_BINARY, the native
+// command that `cargo xtask cli` built, which makes the same reports beside it; LOOSE=1, on a machine with
 // other work: only prints what is over.
 
 import { execFileSync } from "node:child_process";
@@ -110,6 +111,15 @@ console.log(JSON.stringify({ seconds, cpu, bytes, runs, score: score.score }));
   return JSON.parse(out);
 }
 
+/** How long the native command takes for the same, on two threads as well. */
+function native(remedies) {
+  const args = ["report", join(folder, "cluster.json"), "--json", "--workers", "2"];
+  const start = performance.now();
+  const settings = { maxBuffer: 1 << 30, stdio: ["ignore", "pipe", "inherit"] };
+  execFileSync(process.env.TAINTLAB_BINARY, [...args, "--remedies", remedies], settings);
+  return (performance.now() - start) / 1000;
+}
+
 function tell(what, remedies, { seconds, cpu, bytes, runs, score }, most) {
   const helps = remedies > 0 ? ", with what would help" : "";
   const limit = most === undefined ? "" : ` (at most ${most} s)`;
@@ -117,6 +127,9 @@ function tell(what, remedies, { seconds, cpu, bytes, runs, score }, most) {
     `${seconds.toFixed(1)} s, ${cpu.toFixed(1)} s of the processor${limit}, ` +
     `${Math.round(bytes / 1e6)} MB`;
   console.log(`report of ${what}: ${runs} runs${helps}: ${figures}, score ${score}`);
+  if (!process.env.TAINTLAB_BINARY) return;
+  const alone = native(remedies);
+  console.log(`  natively: ${alone.toFixed(1)} s, ${(seconds / alone).toFixed(1)} times as fast`);
 }
 
 const folder = await install();

@@ -2,9 +2,8 @@
 
 use anyhow::Result;
 
-use crate::npm;
-use crate::setup;
 use crate::workspace::{self, Workspace};
+use crate::{cli, npm, setup};
 
 /// Runs the benchmarks of the tests crate.
 ///
@@ -21,14 +20,16 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<()> {
     )
 }
 
-/// Measures the npm package in the form in which it is installed.
+/// Measures the npm package in the form in which it is installed, and the native command beside it.
 ///
 /// # Errors
-/// The package is not built, or a measured program fails.
+/// The package is not built, the command does not build, or a measured program fails.
 pub(crate) fn package(workspace: &Workspace) -> Result<()> {
+    let native = cli::build(workspace)?;
     for program in ["npm/tests/bench.mjs", "npm/tests/report.bench.mjs"] {
         let mut command = workspace.command("node");
         command.arg(program).env("TAINTLAB_PACKAGE", npm::tarball(workspace));
+        command.env("TAINTLAB_BINARY", &native);
         workspace::run(&mut command)?;
     }
     Ok(())

@@ -38,11 +38,11 @@ fn npm_system() -> &'static str {
 }
 
 /// Builds the command for release: on Linux a static program, which runs on any distribution. Says
-/// how large it is, and packs it for npm.
+/// how large it is, packs it for npm, and returns its path.
 ///
 /// # Errors
 /// It does not build, or is larger than its budget.
-pub(crate) fn build(workspace: &mut Workspace) -> Result<()> {
+pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf> {
     let mut command = workspace.cargo();
     command.args(["build", "--package", "taintlab", "--profile", "cli"]);
     let mut folder = workspace.target_dir();
@@ -68,7 +68,8 @@ pub(crate) fn build(workspace: &mut Workspace) -> Result<()> {
     }
     let page = workspace::output(workspace.command(&program).arg("man"))?;
     fs::write(program.with_file_name("taintlab.1"), page)?;
-    pack(workspace, &program)
+    pack(workspace, &program)?;
+    Ok(program)
 }
 
 /// Packs the program as the package that npm installs on this platform.

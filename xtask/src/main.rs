@@ -110,7 +110,7 @@ fn run(workspace: &mut Workspace, task: Task) -> anyhow::Result<ExitCode> {
         Task::Build => playground::set_up_and_build(workspace)?,
         Task::Docs(options) => book::docs(workspace, &options)?,
         Task::Npm => npm::set_up_and_build(workspace)?,
-        Task::Cli => cli::build(workspace)?,
+        Task::Cli => drop(cli::build(workspace)?),
         Task::Site => site::build(workspace)?,
         Task::Test { suite: None, .. } => return Ok(suite::run(workspace, Scope::Tests)),
         Task::Test { suite: Some(suite), filter } => {
