@@ -10,6 +10,7 @@ mod count;
 mod npm;
 mod pins;
 mod playground;
+mod policy;
 mod release_diff;
 mod schema;
 mod setup;
@@ -50,6 +51,8 @@ enum Task {
     Docs(book::DocsOptions),
     /// Build the npm package, into target/npm/
     Npm,
+    /// Build the policy module, into target/policy/, and print its sizes; fails over the budget
+    Policy,
     /// Build what is published, into target/site/: playground, book, embed
     Site,
     /// Run every test: Rust, conformance, wasm in Node, the playground in Chromium, the npm package
@@ -107,6 +110,7 @@ fn run(workspace: &mut Workspace, task: Task) -> anyhow::Result<ExitCode> {
         Task::Build => playground::set_up_and_build(workspace)?,
         Task::Docs(options) => book::docs(workspace, &options)?,
         Task::Npm => npm::set_up_and_build(workspace)?,
+        Task::Policy => policy::set_up_and_build(workspace)?,
         Task::Site => site::build(workspace)?,
         Task::Test { suite: None, .. } => return Ok(suite::run(workspace, Scope::Tests)),
         Task::Test { suite: Some(suite), filter } => {
