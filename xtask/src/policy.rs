@@ -1,10 +1,11 @@
 //! `policy`: the WebAssembly modules of the crate `policy-module`, for hosts without JavaScript.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
+use crate::count::TestCount;
 use crate::workspace::{self, Workspace};
 use crate::{pins, setup, size};
 
@@ -45,6 +46,14 @@ const BUILDS: [Build; 2] = [
         goal: pins::POLICY_LITE_GOAL_BROTLI,
     },
 ];
+
+/// Asks the small module in every host, with the requests that `native-answers` wrote.
+pub(crate) fn hosts(workspace: &Workspace, native: &Path) -> (TestCount, Result<()>) {
+    let mut run = workspace.command(workspace.path("policy-module/hosts/run.sh"));
+    let module = folder(workspace).join(BUILDS[1].file);
+    run.arg(module).arg(native.join("policy.jsonl")).arg(folder(workspace).join("hosts"));
+    workspace::run_tests(&mut run)
+}
 
 /// The folder of the modules.
 pub(crate) fn folder(workspace: &Workspace) -> PathBuf {

@@ -1,12 +1,16 @@
 //! `native-answers SCENARIOS OUTPUT`: runs every scenario of a folder natively, and writes what the
 //! engine must say as wasm too: its events, and what zones and time budgets are at some moments of
-//! it; of some clusters also the resilience report.
+//! it; of some clusters also the resilience report. For the policy module, whose hosts must say the
+//! same, it writes requests made of recorded cases, and their answers.
 
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs};
 
-use serde_json::json;
+use flate2::read::MultiGzDecoder;
+use serde_json::{Value, json};
 use taintlab_core::event::Event;
 use taintlab_core::report::{Plan, ReportOptions, report};
 use taintlab_core::scenario::Scenario;
@@ -17,6 +21,15 @@ use taintlab_manifest::{Limits, read_scenario};
 const MOMENTS: u64 = 12;
 /// Of these clusters there is a resilience report.
 const REPORTS: [&str; 3] = ["sample-cluster", "recovery-storm", "service-in-an-outage"];
+
+/// Families of recorded cases, and how many of each make requests of the policy module.
+const POLICY: [(&str, usize); 5] = [
+    ("matching", 250),
+    ("matching_1.36", 100),
+    ("tolerates-numeric", 150),
+    ("zone_state", 100),
+    ("validation", 200),
+];
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -52,6 +65,7 @@ fn write_all(scenarios: &Path, output: &Path) -> Result<usize> {
     if number == 0 {
         return Err(format!("`{}` has no scenario", scenarios.display()).into());
     }
+    fs::write(output.join("policy.jsonl"), policy()?)?;
     Ok(number)
 }
 
@@ -122,4 +136,67 @@ fn resilience(scenario: Scenario) -> Result<String> {
         runs = plan.remedies(&results);
     }
     Ok(serde_json::to_string(&report(plan.outline(), &results)?)?)
+}
+
+/// Requests of the policy module with their answers, each a text, so that bytes can be compared.
+fn policy() -> Result<String> {
+    let mut lines = String::new();
+    for (family, number) in POLICY {
+        let cases = read_family(family)?;
+        let step = cases.len().div_ceil(number);
+        for case in cases.iter().step_by(step) {
+            for request in requests(family, case) {
+                let request = request.to_string();
+                let answer = String::from_utf8(taintlab_policy::call(request.as_bytes(), 0))?;
+                lines += &format!("{}\n", json!({ "request": request, "answer": answer }));
+            }
+        }
+    }
+    Ok(lines)
+}
+
+/// The cases of a family in `tests/vectors`.
+fn read_family(name: &str) -> Result<Vec<Value>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors");
+    let file = MultiGzDecoder::new(File::open(folder.join(format!("{name}.jsonl.gz")))?);
+    BufReader::new(file).lines().map(|line| Ok(serde_json::from_str(&line?)?)).collect()
+}
+
+/// The requests that a recorded case makes.
+fn requests(family: &str, case: &Value) -> Vec<Value> {
+    let list = |name: &str| case.get(name).filter(|list| list.is_array()).cloned();
+    let taints = list("taints").unwrap_or_else(|| json!([]));
+    let tolerations = list("tolerations").unwrap_or_else(|| json!([]));
+    match family {
+        "tolerates-numeric" => {
+            let on = case["enable_comparison_operators"] == true;
+            let gates = json!({ "TaintTolerationComparisonOperators": on });
+            vec![json!({
+                "function": "match",
+                "taints": [case["taint"]],
+                "tolerations": [case["toleration"]],
+                "options": { "release": "1.35", "featureGates": gates },
+            })]
+        }
+        "zone_state" => {
+            let node = |status: &str| json!({ "status": { "conditions": [{ "type": "Ready", "status": status }] } });
+            let count = |name: &str| case[name].as_u64().unwrap_or_default();
+            let mut nodes = vec![node("True"); usize::try_from(count("ready")).unwrap_or_default()];
+            nodes.extend((0..count("not_ready")).map(|_| node("Unknown")));
+            let threshold = &case["unhealthy_zone_threshold"];
+            let options = json!({ "unhealthyZoneThreshold": threshold });
+            vec![json!({ "function": "zone_state", "nodes": nodes, "options": options })]
+        }
+        "validation" if case["kind"] == "node_taints" => {
+            vec![json!({ "function": "validate", "taints": taints })]
+        }
+        "validation" => {
+            let options = json!({ "release": "1.20" });
+            vec![json!({ "function": "validate", "tolerations": tolerations, "options": options })]
+        }
+        _ => vec![
+            json!({ "function": "match", "taints": taints, "tolerations": tolerations }),
+            json!({ "function": "toleration_time", "tolerations": tolerations }),
+        ],
+    }
 }
