@@ -1,15 +1,21 @@
 #!/bin/sh
-# Asks a policy module in every host, and compares the answers byte for byte:
-#   run.sh MODULE REQUESTS FOLDER
-# The folder keeps what the hosts need. A host that cannot be had is skipped, loudly.
+# Asks both policy modules in every host, and compares the answers byte for byte:
+#   run.sh MODULES REQUESTS FOLDER
+# MODULES is a folder with taintlab-NAME.wasm, REQUESTS one with NAME.jsonl. FOLDER keeps what the hosts need. A host that cannot be had is skipped, loudly.
 
-module=$1 requests=$2 folder=$3
+modules=$1 requests=$2 folder=$3
 here=$(dirname "$0")
 passed=0 failed=0
 mkdir -p "$folder" && folder=$(cd "$folder" && pwd) || exit 1
 
 answer() {
-    if "$@" "$module" "$requests"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+    for name in policy-lite policy; do
+        if "$@" "$modules/taintlab-$name.wasm" "$requests/$name.jsonl"; then
+            passed=$((passed + 1))
+        else
+            failed=$((failed + 1))
+        fi
+    done
 }
 
 skip() {

@@ -200,7 +200,10 @@ fn nothing_makes_it_panic() {
         "function": "match",
         "taints": [{ "key": "a", "effect": "NoExecute", "timeAdded": "2020-01-01T00:00:00Z" }],
         "tolerations": [{ "key": "ä", "operator": "Lt", "value": "-1", "tolerationSeconds": -5 }],
-        "options": { "release": "1.35", "featureGates": { "TaintTolerationComparisonOperators": true } },
+        "options": {
+            "release": "1.35",
+            "featureGates": { "TaintTolerationComparisonOperators": true },
+        },
     });
     let request = request.to_string().into_bytes();
     let is_json = |request: &[u8]| {

@@ -47,11 +47,10 @@ const BUILDS: [Build; 2] = [
     },
 ];
 
-/// Asks the small module in every host, with the requests that `native-answers` wrote.
+/// Asks both modules in every host, with the requests that `native-answers` wrote.
 pub(crate) fn hosts(workspace: &Workspace, native: &Path) -> (TestCount, Result<()>) {
     let mut run = workspace.command(workspace.path("policy-module/hosts/run.sh"));
-    let module = folder(workspace).join(BUILDS[1].file);
-    run.arg(module).arg(native.join("policy.jsonl")).arg(folder(workspace).join("hosts"));
+    run.arg(folder(workspace)).arg(native).arg(folder(workspace).join("hosts"));
     workspace::run_tests(&mut run)
 }
 

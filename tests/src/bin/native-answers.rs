@@ -65,7 +65,9 @@ fn write_all(scenarios: &Path, output: &Path) -> Result<usize> {
     if number == 0 {
         return Err(format!("`{}` has no scenario", scenarios.display()).into());
     }
-    fs::write(output.join("policy.jsonl"), policy()?)?;
+    let lite = recorded_requests()?;
+    fs::write(output.join("policy-lite.jsonl"), answered(&lite)?)?;
+    fs::write(output.join("policy.jsonl"), answered(&simulated_requests())?)?;
     Ok(number)
 }
 
@@ -139,20 +141,87 @@ fn resilience(scenario: Scenario) -> Result<String> {
 }
 
 /// Requests of the policy module with their answers, each a text, so that bytes can be compared.
-fn policy() -> Result<String> {
+fn answered(requests: &[Value]) -> Result<String> {
     let mut lines = String::new();
+    for request in requests {
+        let request = request.to_string();
+        let answer = String::from_utf8(taintlab_policy::call(request.as_bytes(), 0))?;
+        lines += &format!("{}\n", json!({ "request": request, "answer": answer }));
+    }
+    Ok(lines)
+}
+
+/// Requests of the small policy module, made of recorded cases.
+fn recorded_requests() -> Result<Vec<Value>> {
+    let mut all = Vec::new();
     for (family, number) in POLICY {
         let cases = read_family(family)?;
         let step = cases.len().div_ceil(number);
-        for case in cases.iter().step_by(step) {
-            for request in requests(family, case) {
-                let request = request.to_string();
-                let answer = String::from_utf8(taintlab_policy::call(request.as_bytes(), 0))?;
-                lines += &format!("{}\n", json!({ "request": request, "answer": answer }));
+        all.extend(cases.iter().step_by(step).flat_map(|case| requests(family, case)));
+    }
+    Ok(all)
+}
+
+/// Requests that need a simulator: pods and workloads on nodes with each fault, and a cluster of
+/// them all, under some releases.
+fn simulated_requests() -> Vec<Value> {
+    let spec = json!({ "containers": [{ "name": "c", "image": "i" }] });
+    let toleration = json!({
+        "key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 90,
+    });
+    let with = |name: &str, value: Value| {
+        let mut spec = spec.clone();
+        spec[name] = value;
+        spec
+    };
+    let pod = |name: &str, spec: &Value| {
+        let metadata = json!({ "name": name });
+        json!({ "apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec })
+    };
+    let workload = |kind: &str| {
+        let labels = json!({ "app": kind });
+        let template = json!({ "metadata": { "labels": labels }, "spec": spec });
+        json!({
+            "apiVersion": "apps/v1",
+            "kind": kind,
+            "metadata": { "name": kind.to_lowercase() },
+            "spec": { "selector": { "matchLabels": labels }, "template": template },
+        })
+    };
+    let node = |name: &str, taints: Value| {
+        let (metadata, spec) = (json!({ "name": name }), json!({ "taints": taints }));
+        json!({ "apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": spec })
+    };
+    let nodes = [
+        node("n0", json!([])),
+        node("n1", json!([{ "key": "a", "effect": "NoExecute" }])),
+        node("n2", json!([{ "key": "a", "value": "b", "effect": "NoSchedule" }])),
+    ];
+    let pods = [
+        pod("plain", &with("nodeName", json!("n1"))),
+        pod("tolerant", &with("tolerations", json!([toleration]))),
+        workload("Deployment"),
+        workload("DaemonSet"),
+    ];
+    let cluster = json!(nodes.iter().chain(&pods).collect::<Vec<_>>());
+    let mut requests = Vec::new();
+    for release in ["1.18", "1.27", "1.34", "1.36"] {
+        for fault in ["tainted", "lost", "notReady"] {
+            let options = json!({ "nodeFault": fault, "release": release });
+            for (pod, node) in pods.iter().flat_map(|pod| nodes.iter().map(move |node| (pod, node)))
+            {
+                requests.push(
+                    json!({ "function": "when", "pod": pod, "node": node, "options": options }),
+                );
             }
         }
+        let options = json!({ "release": release });
+        requests.push(json!({ "function": "lint", "manifests": cluster, "options": options }));
+        requests.extend(["plain", "default/tolerant"].map(|pod| {
+            json!({ "function": "explain", "manifests": cluster, "pod": pod, "options": options })
+        }));
     }
-    Ok(lines)
+    requests
 }
 
 /// The cases of a family in `tests/vectors`.
@@ -179,7 +248,10 @@ fn requests(family: &str, case: &Value) -> Vec<Value> {
             })]
         }
         "zone_state" => {
-            let node = |status: &str| json!({ "status": { "conditions": [{ "type": "Ready", "status": status }] } });
+            let node = |status: &str| {
+                let ready = json!({ "type": "Ready", "status": status });
+                json!({ "status": { "conditions": [ready] } })
+            };
             let count = |name: &str| case[name].as_u64().unwrap_or_default();
             let mut nodes = vec![node("True"); usize::try_from(count("ready")).unwrap_or_default()];
             nodes.extend((0..count("not_ready")).map(|_| node("Unknown")));
