@@ -20,3 +20,7 @@ export const nativeReport = (name) => read(`${name}.report.json`);
 
 /** The zones and time budgets of a scenario, moment by moment. */
 export const views = (name) => read(`${name}.views.jsonl`).trim().split("\n").map(JSON.parse);
+
+/** Requests of a policy module and their answers, each a text; `policy` or `policy-lite`. */
+export const policyAnswers = (module) =>
+  read(`${module}.jsonl`).trimEnd().split("\n").map(JSON.parse);

@@ -11,6 +11,7 @@ mod count;
 mod npm;
 mod pins;
 mod playground;
+mod policy;
 mod release_diff;
 mod schema;
 mod setup;
@@ -53,6 +54,8 @@ enum Task {
     Npm,
     /// Build the native command for release, static on Linux, and pack it for npm
     Cli,
+    /// Build the policy module, into target/policy/, and print its sizes; fails over the budget
+    Policy,
     /// Build what is published, into target/site/: playground, book, embed
     Site,
     /// Run every test: Rust, conformance, wasm in Node, the playground in Chromium, the npm package
@@ -111,6 +114,7 @@ fn run(workspace: &mut Workspace, task: Task) -> anyhow::Result<ExitCode> {
         Task::Docs(options) => book::docs(workspace, &options)?,
         Task::Npm => npm::set_up_and_build(workspace)?,
         Task::Cli => drop(cli::build(workspace)?),
+        Task::Policy => policy::set_up_and_build(workspace)?,
         Task::Site => site::build(workspace)?,
         Task::Test { suite: None, .. } => return Ok(suite::run(workspace, Scope::Tests)),
         Task::Test { suite: Some(suite), filter } => {

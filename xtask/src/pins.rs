@@ -99,6 +99,19 @@ pub(crate) const LITE_GOAL_BROTLI: u64 = 60_000;
 /// The limit of that size.
 pub(crate) const LITE_BUDGET_BROTLI: u64 = 45_500;
 
+/// The size limit of the policy module without a simulator in bytes of brotli.
+pub(crate) const POLICY_LITE_BUDGET_BROTLI: u64 = 53_000;
+
+/// The size limit of the policy module in bytes of brotli.
+pub(crate) const POLICY_BUDGET_BROTLI: u64 = 660_000;
+
+/// The desired size of the policy module without a simulator in bytes of brotli.
+pub(crate) const POLICY_LITE_GOAL_BROTLI: u64 = 60_000;
+
+/// The desired size of the policy module. `when`, `lint` and `explain` need the whole simulator, of
+/// which the schedulers and controllers are the largest part.
+pub(crate) const POLICY_GOAL_BROTLI: u64 = 300_000;
+
 /// The size limit of the script and the styles of the element `<taint-lab>` in bytes, gzipped.
 pub(crate) const ELEMENT_BUDGET_GZIP: u64 = 17_000;
 

@@ -17,10 +17,10 @@ const COMPRESS: &str = include_str!("js/sizes.js");
 
 /// Sizes in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Sizes {
-    raw: u64,
-    gzip: u64,
-    brotli: u64,
+pub(crate) struct Sizes {
+    pub(crate) raw: u64,
+    pub(crate) gzip: u64,
+    pub(crate) brotli: u64,
 }
 
 impl AddAssign for Sizes {
@@ -133,7 +133,8 @@ fn element(workspace: &Workspace, over: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-fn row(sizes: Sizes, name: &str) {
+/// Prints a row of the table of sizes.
+pub(crate) fn row(sizes: Sizes, name: &str) {
     println!("{:>10} {:>10} {:>10}  {name}", sizes.raw, sizes.gzip, sizes.brotli);
 }
 
@@ -153,7 +154,11 @@ fn collect(folder: &Path, prefix: &str, files: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-fn compress(workspace: &Workspace, paths: &[PathBuf]) -> Result<Vec<Sizes>> {
+/// The sizes of files, raw and compressed.
+///
+/// # Errors
+/// Node cannot read one of them.
+pub(crate) fn compress(workspace: &Workspace, paths: &[PathBuf]) -> Result<Vec<Sizes>> {
     let text =
         workspace::output(workspace.command("node").args(["-e", COMPRESS, "--"]).args(paths))?;
     let sizes: Vec<Sizes> = text.lines().filter_map(parse_sizes).collect();

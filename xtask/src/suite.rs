@@ -14,7 +14,7 @@ use crate::count::TestCount;
 use crate::setup::{self, DebianProgram};
 use crate::steps::Steps;
 use crate::workspace::{self, Workspace};
-use crate::{cli, npm, pins, playground, site, size};
+use crate::{cli, npm, pins, playground, policy, site, size};
 
 /// A suite of tests that can run alone.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -39,6 +39,8 @@ pub(crate) enum Suite {
     Npm,
     /// Demos in sites that other generators build
     Embed,
+    /// The policy module in its hosts
+    Policy,
     /// What is published: the playground, every page of the book and frames, under a path
     Site,
     /// These tasks
@@ -61,6 +63,7 @@ const SET_UP_PROGRAMS: &str = "set-up: Chromium, kubectl, Hugo";
 const BUILD_PAGE: &str = "release build of the page";
 const BUILD: &str = "release build";
 const NATIVE_ANSWERS: &str = "what the engine says natively";
+const POLICY: &str = "policy module";
 const GENERATORS: &str = "set-up: generators of sites";
 const SITES: &str = "tests/sites";
 
@@ -113,6 +116,10 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
     steps.test_step("npm package, packed and installed", &[SET_UP_PROGRAMS, BUILD], || {
         node_tests(workspace, "npm/tests", "", &programs)
     });
+    steps.step(POLICY, &[BUILD], || policy::set_up_and_build(workspace));
+    steps.test_step("policy module in its hosts", &[POLICY, NATIVE_ANSWERS], || {
+        policy::hosts(workspace, &native_folder(workspace))
+    });
     steps.step(GENERATORS, &[BUILD], || {
         generators.finish()?;
         setup::package_into_sites(workspace)
@@ -139,6 +146,14 @@ pub(crate) fn run_one(workspace: &mut Workspace, suite: Suite, filter: &str) -> 
         Suite::Xtask => return cargo_tests(workspace, steps, "xtask", filter),
         Suite::Conformance => {
             return cargo_tests(workspace, steps, "taintlab-tests", AGREEMENT);
+        }
+        Suite::Policy => {
+            steps.step(NATIVE_ANSWERS, &[], || native_answers(workspace));
+            steps.step(POLICY, &[], || policy::set_up_and_build(workspace));
+            steps.test_step("tests", &[NATIVE_ANSWERS, POLICY], || {
+                policy::hosts(workspace, &native_folder(workspace))
+            });
+            return steps.finish();
         }
         Suite::Browser => "tests/e2e",
         Suite::Npm => "npm/tests",

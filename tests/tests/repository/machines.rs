@@ -144,6 +144,7 @@ fn nothing_that_goes_in_or_comes_out_is_forgotten() {
         "command",
         "cli",
         "npm",
+        "policy-module",
         "mdbook-taintlab",
         "web",
     ];

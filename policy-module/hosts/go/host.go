@@ -1,0 +1,84 @@
+// Asks the policy module through wazero: host MODULE REQUESTS.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+)
+
+// Policy is the module, after docs/policy-module.md.
+type Policy struct {
+	context.Context
+	module            api.Module
+	alloc, call, free api.Function
+}
+
+// New starts a module, which asks for nothing of its host.
+func New(ctx context.Context, bytes []byte) (*Policy, error) {
+	module, err := wazero.NewRuntime(ctx).Instantiate(ctx, bytes)
+	if err != nil {
+		return nil, err
+	}
+	version, err := module.ExportedFunction("version").Call(ctx)
+	if err != nil || version[0] != 1 {
+		return nil, fmt.Errorf("another contract: %v, %v", version, err)
+	}
+	function := module.ExportedFunction
+	return &Policy{ctx, module, function("alloc"), function("call"), function("free")}, nil
+}
+
+// Ask returns the answer to a request, both in JSON.
+func (p *Policy) Ask(request []byte, limit uint64) ([]byte, error) {
+	length := uint64(len(request))
+	pointer, err := p.alloc.Call(p, length)
+	if err != nil || pointer[0] == 0 {
+		return nil, fmt.Errorf("no memory for %d bytes: %v", length, err)
+	}
+	p.module.Memory().Write(uint32(pointer[0]), request)
+	packed, err := p.call.Call(p, pointer[0], length, limit)
+	if err != nil {
+		return nil, err
+	}
+	view, ok := p.module.Memory().Read(uint32(packed[0]>>32), uint32(packed[0]))
+	if !ok {
+		return nil, fmt.Errorf("no answer in memory")
+	}
+	answer := append([]byte(nil), view...)
+	_, err = p.free.Call(p, packed[0]>>32)
+	return answer, err
+}
+
+func main() {
+	bytes, err := os.ReadFile(os.Args[1])
+	check(err)
+	policy, err := New(context.Background(), bytes)
+	check(err)
+	requests, err := os.Open(os.Args[2])
+	check(err)
+	lines, count := bufio.NewScanner(requests), 0
+	lines.Buffer(nil, 1<<24)
+	for ; lines.Scan(); count++ {
+		var vector struct{ Request, Answer string }
+		check(json.Unmarshal(lines.Bytes(), &vector))
+		answer, err := policy.Ask([]byte(vector.Request), 0)
+		check(err)
+		if string(answer) != vector.Answer {
+			log.Fatalf("%+v\n%s", vector, answer)
+		}
+	}
+	check(lines.Err())
+	fmt.Printf("Go: %d answers, the same bytes\n", count)
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
