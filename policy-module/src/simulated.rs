@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use taintlab_answers::cluster::{ManifestCluster, cluster_of, read};
+use taintlab_answers::cluster::{self, ManifestCluster, cluster_of};
 use taintlab_answers::read::{WrongCall, decode};
 use taintlab_answers::whatif::{Lint, WhenEvictedOptions, pod_source, when_evicted};
 use taintlab_core::api::{Node, PodKey};
@@ -57,7 +57,7 @@ fn read(request: &Fields<'_>) -> Result<ManifestCluster, Refusal> {
         manifests => manifests.to_string(),
     };
     let options = options(request)?;
-    cluster_of(read(&text, &options), options).map_err(Refusal::Values)
+    cluster_of(cluster::read(&text, &options), options).map_err(Refusal::Values)
 }
 
 fn options<T: DeserializeOwned + Default>(request: &Fields<'_>) -> Result<T, Refusal> {
