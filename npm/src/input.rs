@@ -10,7 +10,7 @@ use {
     serde::de::{DeserializeOwned, Deserializer},
     taintlab_answers::read::wrong_value,
     taintlab_core::time::{Timestamp, parse_duration},
-    taintlab_manifest::{Limits, read_value},
+    taintlab_manifest::{Diagnostic, Limits, read_from, read_value},
 };
 
 use crate::js;
@@ -44,7 +44,13 @@ pub(crate) fn decode<'de, T: DeserializeOwned>(
     value: impl Deserializer<'de>,
     what: &str,
 ) -> Result<T, JsValue> {
-    taintlab_answers::read::decode(value, what).map_err(|wrong| wrong_call(&wrong.0))
+    read_from(value, &Limits::default()).map_err(|wrong| wrong_fields(what, &wrong))
+}
+
+/// One function for all types, of which there are many.
+#[cfg(feature = "simulator")]
+fn wrong_fields(what: &str, wrong: &[Diagnostic]) -> JsValue {
+    wrong_call(&wrong_value(what, wrong).0)
 }
 
 /// Reads an object that may be left out, as [`read`] does.
@@ -71,8 +77,7 @@ pub(crate) fn read_list<T: DeserializeOwned>(
 ) -> Result<Vec<T>, JsValue> {
     // Read as one text: asking for each field of each element takes half as long again.
     let text = json(value, what, "an array", &['['])?;
-    read_value(&text, what, &Limits::default())
-        .map_err(|wrong| wrong_call(&wrong_value(what, &wrong).0))
+    read_value(&text, what, &Limits::default()).map_err(|wrong| wrong_fields(what, &wrong))
 }
 
 /// JSON text, which must begin with one of `begins`; dates become RFC 3339 text, as Kubernetes
