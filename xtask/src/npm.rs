@@ -55,8 +55,13 @@ const BUILDS: [Build; 2] = [
         optimise: &[
             "-O1",
             "--shrink-level=1",
+            "--rse",
+            "--vacuum",
             "--dae-optimizing",
             "--rse",
+            "--simplify-globals-optimizing",
+            "--duplicate-function-elimination",
+            "--reorder-locals",
             "--vacuum",
             "--reorder-functions",
             "--strip-producers",
