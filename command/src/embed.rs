@@ -7,7 +7,7 @@ use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use taintlab_answers::cluster::Imported;
 use taintlab_answers::problem::ProblemCode;
-use taintlab_answers::scenario::{Opened, SCENARIO, at};
+use taintlab_answers::scenario::{Opened, SCENARIO, ScenarioOptions, at};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_manifest::demo::{Demo, DemoError, DemoOptions, Embed};
 use taintlab_manifest::write_scenario;
@@ -16,8 +16,8 @@ use crate::host::Host;
 use crate::json;
 use crate::line::EmbedLine;
 use crate::options::release;
-use crate::reading::{files_of, named};
-use crate::run::{open_scenario, tell};
+use crate::reading::{files_of, named, read_text, scenario_and_files};
+use crate::run::tell;
 use crate::stop::{Done, OK, Stop};
 
 const FORMS: [&str; 5] = ["fence", "html", "iframe", "link", "json"];
@@ -65,8 +65,9 @@ fn demo(
     let options = DemoOptions::parse(&line.fence).map_err(wrong_fence)?;
     let is_example = options.scenario.is_some();
     let options = DemoOptions { is_example, playground: line.playground.clone(), ..options };
-    let (text, opened) = open_scenario(host, from, release, None)?;
-    let has_files = opened.is_ok() && text.contains("files:");
+    let text = read_text(host, from)?;
+    let settings = ScenarioOptions { file: named(from).into(), release, ..Default::default() };
+    let (opened, has_files) = scenario_and_files(host, from, &text, &settings);
     let Opened { scenario, file, .. } = opened.map_err(|problems| Stop::problems(&problems))?;
     // A page has no files beside it, the release counts as part of the scenario, and dropped fields
     // must not travel.

@@ -109,18 +109,27 @@ pub(crate) fn scenario(
     text: &str,
     options: &ScenarioOptions,
 ) -> Result<Opened, Vec<Problem>> {
-    let folder =
-        if from == "-" { Path::new("") } else { Path::new(from).parent().unwrap_or(Path::new("")) };
-    open(text, options, &mut |name| {
-        let path = folder.join(name);
-        read_text(host, &path.to_string_lossy()).map_err(|stop| {
-            let name = path.to_string_lossy();
-            stop.message
-                .strip_prefix(&format!("{name}: error: "))
-                .unwrap_or(&stop.message)
-                .to_owned()
+    scenario_and_files(host, from, text, options).0
+}
+
+/// The same, and whether it has other files.
+pub(crate) fn scenario_and_files(
+    host: &dyn Host,
+    from: &str,
+    text: &str,
+    options: &ScenarioOptions,
+) -> (Result<Opened, Vec<Problem>>, bool) {
+    let folder = Path::new(if from == "-" { "" } else { from }).parent();
+    let folder = folder.unwrap_or(Path::new(""));
+    let mut has_files = false;
+    let opened = open(text, options, &mut |name| {
+        has_files = true;
+        let path = folder.join(name).to_string_lossy().into_owned();
+        read_text(host, &path).map_err(|Stop { message, .. }| {
+            message.strip_prefix(&format!("{path}: error: ")).unwrap_or(&message).to_owned()
         })
-    })
+    });
+    (opened, has_files)
 }
 
 /// Says what is probably not meant.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::Value;
 use taintlab_answers::cluster::{Imported, ManifestCluster, cluster_of};
-use taintlab_answers::options::{DurationText, SimulatorOptions};
+use taintlab_answers::options::SimulatorOptions;
 use taintlab_answers::problem::{Problem, ProblemCode};
 use taintlab_answers::scenario::{Opened, SCENARIO, ScenarioOptions, at as problem_at};
 use taintlab_answers::simulation::Simulation;
@@ -20,7 +20,7 @@ use crate::host::Host;
 use crate::json;
 use crate::line::{ApplyLine, KubernetesLine, PluginRun, RunLine, RunOptions, Step, StepKind};
 use crate::options::{flag_stop, moment, pairs, release, value};
-use crate::reading::{Input, files_of, objects, read_inputs, read_text, scenario, warn};
+use crate::reading::{Input, files_of, objects, read_inputs, scenario, warn};
 use crate::stop::{Done, OK, Stop, bare};
 
 /// Longest time for a roll-out before the simulation begins.
@@ -376,22 +376,4 @@ fn subject(event: &Value) -> String {
         (None, Some("")) => "(no zone)".into(),
         (None, zone) => zone.unwrap_or_default().into(),
     }
-}
-
-/// The text of a scenario of `test` and `embed`.
-pub(crate) fn open_scenario(
-    host: &dyn Host,
-    file: &str,
-    release: Option<taintlab_core::release::KubernetesRelease>,
-    until: Option<DurationText>,
-) -> Done<(String, Result<Opened, Vec<Problem>>)> {
-    let text = read_text(host, file)?;
-    let options = ScenarioOptions {
-        file: crate::reading::named(file).into(),
-        release,
-        until,
-        ..ScenarioOptions::default()
-    };
-    let opened = scenario(host, file, &text, &options);
-    Ok((text, opened))
 }

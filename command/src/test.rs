@@ -1,15 +1,14 @@
 //! `taintlab test`: scenarios and what they expect.
 
 use taintlab_answers::problem::{Problem, ProblemCode};
-use taintlab_answers::scenario::{ExpectationOutcome, test as check};
+use taintlab_answers::scenario::{ExpectationOutcome, ScenarioOptions, test as check};
 use taintlab_manifest::escape_xml;
 use taintlab_words::Style;
 
 use crate::host::Host;
 use crate::line::TestLine;
 use crate::options::release;
-use crate::reading::{files_of, named, warn};
-use crate::run::open_scenario;
+use crate::reading::{files_of, named, read_text, scenario, warn};
 use crate::stop::{Done, FAILED, OK, Stop, problem_text};
 
 /// What came of a file.
@@ -61,21 +60,24 @@ fn test_one(
         outcomes: Vec::new(),
         errors,
     };
-    match open_scenario(host, from, release, None) {
+    match read_text(host, from) {
         Err(stop) => {
             let message = stop.message.replacen(&format!("{file}: error: "), "", 1);
             let mut problem = Problem::new(ProblemCode::InvalidScenario, "", &message);
             problem.file = Some(file.clone());
             failed(vec![problem])
         }
-        Ok((_, opened)) => match opened.and_then(check) {
-            Err(errors) => failed(errors),
-            Ok(report) => {
-                warn(host, &report.warnings);
-                let (title, outcomes) = (report.title, report.outcomes);
-                Tested { file, title, outcomes, errors: Vec::new() }
+        Ok(text) => {
+            let options = ScenarioOptions { file: file.clone(), release, ..Default::default() };
+            match scenario(host, from, &text, &options).and_then(check) {
+                Err(errors) => failed(errors),
+                Ok(report) => {
+                    warn(host, &report.warnings);
+                    let (title, outcomes) = (report.title, report.outcomes);
+                    Tested { file, title, outcomes, errors: Vec::new() }
+                }
             }
-        },
+        }
     }
 }
 
