@@ -80,7 +80,7 @@ test("commands: each line runs", async () => {
   const lines = blocks("")
     .flatMap((text) => text.split("\n"))
     .filter((line) => line.startsWith("npx taintlab"));
-  assert.equal(lines.length, 4);
+  assert.equal(lines.length, 7);
   const pod = "kind: Pod\nmetadata: {name: a}\nspec: {nodeName: worker-1}\n";
   const node = "kind: Node\nmetadata: {name: worker-1}\n";
   const cluster = `apiVersion: v1\n${node}---\napiVersion: v1\n${pod}`;
@@ -88,6 +88,10 @@ test("commands: each line runs", async () => {
   const at = project(folder, "readme-commands", {
     "cluster.yaml": cluster,
     "scenarios/a.yaml": scenario,
+    "deploy/a.yaml": `apiVersion: v1\n${node}`,
+    "pod.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: b}\n",
+    "pods.yaml": `apiVersion: v1\n${pod}`,
+    "top.txt": "NAME   CPU(cores)   MEMORY(bytes)\na      10m          300Mi\n",
   });
   for (const line of lines) {
     const { code, stdout, stderr } = await execute(
