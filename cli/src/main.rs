@@ -21,6 +21,8 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 /// This machine.
 struct Machine {
     style: Style,
+    /// Whether runs are being made, which Ctrl+C keeps.
+    making: Arc<AtomicBool>,
     interrupted: Arc<AtomicBool>,
     bar: Mutex<Option<ProgressBar>>,
 }
@@ -148,6 +150,7 @@ impl Host for Machine {
     }
 
     fn progress(&self, runs: Option<(usize, usize)>) {
+        self.making.store(runs.is_some(), Ordering::Relaxed);
         let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
         let Some((done, planned)) = runs else {
             if let Some(bar) = bar.take() {
@@ -184,15 +187,16 @@ fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let name = arguments.first().map(|name| name.to_string_lossy().into_owned());
     let program = Program::named(&name.unwrap_or_default());
-    let interrupted = Arc::new(AtomicBool::new(false));
-    let asked = Arc::clone(&interrupted);
-    // The first time, what is done is kept; the second time, nobody waits for it.
+    let (making, interrupted) =
+        (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (makes, asked) = (Arc::clone(&making), Arc::clone(&interrupted));
+    // Runs that are done are kept the first time; nobody waits for anything else.
     let set = ctrlc::set_handler(move || {
-        if asked.swap(true, Ordering::Relaxed) {
+        if !makes.load(Ordering::Relaxed) || asked.swap(true, Ordering::Relaxed) {
             exit(130);
         }
     });
     drop(set);
-    let machine = Machine { style: style(), interrupted, bar: Mutex::new(None) };
+    let machine = Machine { style: style(), making, interrupted, bar: Mutex::new(None) };
     ExitCode::from(run(&machine, program, arguments))
 }

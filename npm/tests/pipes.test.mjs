@@ -75,6 +75,18 @@ test("a producer that is slow", async () => {
   assert.match(stdout, /"node":"worker-1"/);
 });
 
+test("Ctrl+C while it waits for its input ends it", async () => {
+  const args = ["run", "-"];
+  const child = spawn(process.env.TAINTLAB_BINARY, args, { stdio: ["pipe", "ignore", "pipe"] });
+  child.stdin.on("error", () => {});
+  // It says that it reads, and waits for more.
+  child.stdin.write(`# ${"-".repeat(25_000_000)}\n`);
+  await once(child.stderr, "data");
+  child.kill("SIGINT");
+  const [code] = await once(child, "close");
+  assert.equal(code, 130);
+});
+
 test("a producer that is killed half-way", async () => {
   const { reader, producer, write, end } = await piped("killed");
   await write(`${LONG}${NODE}${POD.slice(0, -4)}`);
