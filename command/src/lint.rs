@@ -7,7 +7,6 @@ use serde::Serialize;
 use serde_json::json;
 use taintlab_answers::cluster::{ManifestCluster, cluster_of};
 use taintlab_answers::problem::Problem;
-use taintlab_answers::scenario::{Opened, ScenarioOptions};
 use taintlab_answers::simulation::Simulation;
 use taintlab_core::api::PodKey;
 use taintlab_core::time::Timestamp;
@@ -19,9 +18,9 @@ use crate::cluster::{NotRead, no_files, read_cluster};
 use crate::host::Host;
 use crate::json;
 use crate::line::{KubernetesLine, LintLine, LintOptions, PluginLint};
-use crate::options::{flag_stop, one_of};
-use crate::reading::{Input, files_of, objects, read_inputs, scenario};
-use crate::run::{simulator_options, tell, the_scenario};
+use crate::options::{one_of, stop_for};
+use crate::reading::{Input, files_of, objects, read_inputs};
+use crate::run::{Simulated, simulator_of, simulator_options, tell, the_scenario};
 use crate::stop::{Done, FAILED, OK, Stop, problem_text};
 
 /// Time in which controllers make the pods of workloads that have none.
@@ -47,6 +46,8 @@ struct Found {
 #[serde(rename_all = "camelCase")]
 struct Lint<'a> {
     ok: bool,
+    #[serde(flatten)]
+    known: &'a Simulated,
     warnings: &'a [Found],
     problems: &'a [Problem],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -60,7 +61,7 @@ pub(crate) fn lint(host: &dyn Host, line: &LintLine) -> Done<u8> {
     let inputs = read_inputs(host, files, &line.apply.apply)?;
     let from = files.first().map_or("-", String::as_str);
     let made = simulation(host, &inputs, from, &options.kubernetes)?;
-    answer(host, &inputs, made, options, &[])
+    answer(host, &inputs, made, options, &Simulated::default(), &[])
 }
 
 /// `kubectl taintlab lint`: the cluster of the current context.
@@ -74,7 +75,10 @@ pub(crate) fn lint_cluster(host: &dyn Host, line: &PluginLint) -> Done<u8> {
     let mut kubernetes = options.kubernetes.clone();
     kubernetes.release = read.release.map(|release| release.to_string());
     let made = simulation(host, &inputs, "-", &kubernetes)?;
-    answer(host, &inputs, made, options, &read.not_read)
+    let chosen = options.kubernetes.release.as_deref();
+    tell(host, &read.imported(), chosen, "");
+    let known = Simulated::of(&read.imported(), chosen);
+    answer(host, &inputs, made, options, &known, &read.not_read)
 }
 
 fn check(options: &LintOptions) -> Done<()> {
@@ -91,24 +95,14 @@ fn simulation(
     kubernetes: &KubernetesLine,
 ) -> Done<(Simulation, Vec<Problem>)> {
     let options = simulator_options(kubernetes, false)?;
-    let stop = |problems: Vec<Problem>| {
-        flag_stop(kubernetes, &problems).unwrap_or_else(|| Stop::problems(&problems))
-    };
-    if let Some(found) = the_scenario(inputs, "is a cluster by itself")? {
-        let settings = ScenarioOptions {
-            file: found.file.clone(),
-            release: options.release,
-            controller_manager_flags: options.controller_manager_flags,
-            ..ScenarioOptions::default()
-        };
-        let Opened { mut scenario, warnings, .. } =
-            scenario(host, from, &found.text, &settings).map_err(stop)?;
-        scenario.steps.clear();
-        let engine =
-            scenario.simulator().map_err(|error| stop(vec![Problem::of_config(&error)]))?;
-        return Ok((Simulation::new(engine, &scenario, None), warnings));
+    let is = "is a cluster by itself";
+    if let Some(mut opened) = the_scenario(host, inputs, from, is, kubernetes, &options)? {
+        opened.scenario.steps.clear();
+        let engine = simulator_of(&opened, kubernetes)?;
+        return Ok((Simulation::new(engine, &opened.scenario, None), opened.warnings));
     }
-    let made = cluster_of(objects(inputs, false), options).map_err(stop)?;
+    let made = cluster_of(objects(inputs, false), options);
+    let made = made.map_err(|problems| stop_for(kubernetes, &problems))?;
     let ManifestCluster { engine, scenario, problems, imported } = made;
     tell(host, &imported, kubernetes.release.as_deref(), "");
     // Manifests of workloads alone are no mistake here.
@@ -124,6 +118,7 @@ fn answer(
     inputs: &[Input],
     (mut simulation, problems): (Simulation, Vec<Problem>),
     options: &LintOptions,
+    known: &Simulated,
     not_read: &[NotRead],
 ) -> Done<u8> {
     // Warnings are about pods: workloads without one get theirs.
@@ -133,12 +128,18 @@ fn answer(
     let style = host.style();
     match options.format.as_str() {
         "json" => {
-            let lint = Lint { ok: true, warnings: &found, problems: &problems, not_read };
+            let problems = &problems;
+            let lint = Lint { ok: true, known, warnings: &found, problems, not_read };
             host.out(&(json::lines(&lint) + "\n"));
         }
         "sarif" => host.out(&(json::lines(&sarif(&found, &problems)) + "\n")),
         "github" => host.out(&github(&found, &problems)),
-        _ => host.out(&text(&found, &problems, style)),
+        _ => {
+            host.out(&text(&found, &problems, style));
+            for note in known.line().into_iter().chain(not_read.iter().map(ToString::to_string)) {
+                host.out(&format!("{}\n", style.dim(&note)));
+            }
+        }
     }
     let worst = found.iter().map(|it| it.warning.severity).min();
     let worst = worst.into_iter().chain((!problems.is_empty()).then_some(Severity::Warning)).min();

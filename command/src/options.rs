@@ -98,10 +98,13 @@ pub(crate) fn taint(option: &str, text: &str) -> Done<Taint> {
     })
 }
 
-/// What is wrong with `--flag`, if problems are about one.
-pub(crate) fn flag_stop(line: &KubernetesLine, problems: &[Problem]) -> Option<Stop> {
-    let first = problems.first().filter(|it| it.path.ends_with("controllerManagerFlags"))?;
-    let flags = pairs(&line.flags, "--flag").ok()?;
-    let named = flags.keys().find(|name| first.message.contains(&format!("--{name}")))?;
-    Some(Stop::usage(format!("--flag {named}: {}", bare(first))))
+/// Problems with what was read: said of `--flag` if they are about one.
+pub(crate) fn stop_for(line: &KubernetesLine, problems: &[Problem]) -> Stop {
+    let about_flag = || {
+        let first = problems.first().filter(|it| it.path.ends_with("controllerManagerFlags"))?;
+        let flags = pairs(&line.flags, "--flag").ok()?;
+        let named = flags.keys().find(|name| first.message.contains(&format!("--{name}")))?;
+        Some(Stop::usage(format!("--flag {named}: {}", bare(first))))
+    };
+    about_flag().unwrap_or_else(|| Stop::problems(problems))
 }

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use taintlab_answers::cluster::sort;
-use taintlab_answers::problem::ProblemCode;
 use taintlab_core::api::{Pod, PodKey, Quantity};
 use taintlab_core::kubelet::{
     ContainerUsage, KubeletVersion, Layout, PodUsage, RankedPod, Signal, UsageCurve,
@@ -16,7 +14,7 @@ use crate::host::Host;
 use crate::json;
 use crate::line::RankLine;
 use crate::options::release;
-use crate::reading::{files_of, named, objects, read_inputs, read_text};
+use crate::reading::{files_of, named, objects_of, read_text};
 use crate::stop::{Done, OK, Stop};
 
 pub(crate) fn rank(host: &dyn Host, line: &RankLine) -> Done<u8> {
@@ -27,12 +25,7 @@ pub(crate) fn rank(host: &dyn Host, line: &RankLine) -> Done<u8> {
         let known: Vec<&str> = known.map(Signal::name).collect();
         Stop::usage(format!("--signal: {why}; this kubelet has `{}`", known.join("`, `")))
     })?;
-    let inputs = read_inputs(host, files, &[])?;
-    let mut import = objects(&inputs, false);
-    let (errors, _) = sort(std::mem::take(&mut import.diagnostics), ProblemCode::InvalidManifest);
-    if !errors.is_empty() {
-        return Err(Stop::problems(&errors));
-    }
+    let (import, _) = objects_of(host, files)?;
     let mut usage = match &line.top {
         Some(file) => top(host, file)?,
         None => BTreeMap::new(),

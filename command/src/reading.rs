@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use taintlab_answers::cluster::sort;
 use taintlab_answers::problem::{Problem, ProblemCode};
 use taintlab_answers::scenario::{Opened, ScenarioOptions, open};
 use taintlab_manifest::{Import, ImportOptions, Text, import_together, text_from_bytes};
@@ -100,6 +101,14 @@ pub(crate) fn objects(inputs: &[Input], keep_all: bool) -> Import {
         .map(|it| Text { file: &it.file, text: &it.text, applied: it.applied })
         .collect();
     import_together(&texts, ImportOptions { keep_all, ..ImportOptions::default() })
+}
+
+/// The objects of files, without a simulation: errors end the command.
+pub(crate) fn objects_of(host: &dyn Host, files: &[String]) -> Done<(Import, Vec<Problem>)> {
+    let mut import = objects(&read_inputs(host, files, &[])?, false);
+    let diagnostics = std::mem::take(&mut import.diagnostics);
+    let (errors, warnings) = sort(diagnostics, ProblemCode::InvalidManifest);
+    if errors.is_empty() { Ok((import, warnings)) } else { Err(Stop::problems(&errors)) }
 }
 
 /// A scenario with the files beside it that it names.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use taintlab_answers::cluster::{Imported, ManifestScenario, scenario_of};
 use taintlab_answers::problem::Problem;
 use taintlab_answers::read::decode;
-use taintlab_answers::scenario::{Opened, SCENARIO, ScenarioOptions, at};
+use taintlab_answers::scenario::Opened;
 use taintlab_core::report::{
     DomainKind, DomainList, Fault, Outline, Plan, Report, ReportError, ReportOptions, ReportSource,
     Run, RunResult, report as put_together,
@@ -24,9 +24,9 @@ use crate::cluster::{no_files, read_cluster};
 use crate::host::Host;
 use crate::json;
 use crate::line::{KubernetesLine, PluginReport, ReportLine, ReportOptions as Line};
-use crate::options::{flag_stop, moment, number, one_of, pairs, taint};
-use crate::reading::{Input, files_of, named, objects, read_inputs, read_text, scenario, warn};
-use crate::run::{simulator_options, tell, the_scenario};
+use crate::options::{moment, number, one_of, pairs, stop_for, taint};
+use crate::reading::{Input, files_of, named, objects, read_inputs, read_text, warn};
+use crate::run::{simulator_of, simulator_options, tell, the_scenario};
 use crate::stop::{Done, FAILED, OK, Stop};
 
 /// The cluster of a report.
@@ -310,24 +310,13 @@ fn cluster_of(
 ) -> Done<Cluster> {
     let options = simulator_options(kubernetes, false)?;
     let inputs = read_inputs(host, files, apply)?;
-    let Some(found) = the_scenario(&inputs, "is a cluster by itself")? else {
+    let from = files.first().map_or("-", String::as_str);
+    let is = "is a cluster by itself";
+    let Some(opened) = the_scenario(host, &inputs, from, is, kubernetes, &options)? else {
         return of_inputs(&inputs, options);
     };
-    let settings = ScenarioOptions {
-        file: found.file.clone(),
-        release: options.release,
-        controller_manager_flags: options.controller_manager_flags,
-        ..ScenarioOptions::default()
-    };
-    let from = files.first().map_or("-", String::as_str);
-    let stop = |problems: Vec<Problem>| {
-        flag_stop(kubernetes, &problems).unwrap_or_else(|| Stop::problems(&problems))
-    };
-    let Opened { scenario, file, warnings } =
-        scenario(host, from, &found.text, &settings).map_err(stop)?;
-    if let Err(error) = scenario.simulator() {
-        return Err(stop(vec![at(&file, &error.path(), &error.to_string(), SCENARIO)]));
-    }
+    simulator_of(&opened, kubernetes)?;
+    let Opened { scenario, warnings, .. } = opened;
     Ok(Cluster { scenario, warnings, imported: Imported::default() })
 }
 
@@ -344,10 +333,7 @@ fn of_inputs(
 fn stop_of(error: &ReportError, kubernetes: &KubernetesLine) -> Stop {
     match error {
         ReportError::Option { name, message } => Stop::usage(format!("report: {name}: {message}")),
-        ReportError::Scenario(wrong) => {
-            let problems = [Problem::of_config(wrong)];
-            flag_stop(kubernetes, &problems).unwrap_or_else(|| Stop::problems(&problems))
-        }
+        ReportError::Scenario(wrong) => stop_for(kubernetes, &[Problem::of_config(wrong)]),
         ReportError::UnknownDomain { .. } | ReportError::Remedy(_) | ReportError::Results(_) => {
             Stop::failed(format!("error: {error}"))
         }

@@ -11,6 +11,7 @@ use taintlab_answers::scenario::{Opened, SCENARIO, ScenarioOptions, at as proble
 use taintlab_answers::simulation::Simulation;
 use taintlab_core::command::Command;
 use taintlab_core::event::EventVisibility;
+use taintlab_core::simulator::Simulator;
 use taintlab_core::time::{Span, Timestamp, format_duration};
 use taintlab_manifest::{Import, SvgOptions, is_scenario, timeline_svg};
 use taintlab_words::table;
@@ -19,7 +20,7 @@ use crate::cluster::{NotRead, Read, no_files, read_cluster};
 use crate::host::Host;
 use crate::json;
 use crate::line::{ApplyLine, KubernetesLine, PluginRun, RunLine, RunOptions, Step, StepKind};
-use crate::options::{flag_stop, moment, pairs, release, value};
+use crate::options::{moment, pairs, release, stop_for, value};
 use crate::reading::{Input, files_of, objects, read_inputs, scenario, warn};
 use crate::stop::{Done, OK, Stop, bare};
 
@@ -63,15 +64,38 @@ pub(crate) fn simulator_options(line: &KubernetesLine, keep_all: bool) -> Done<S
     })
 }
 
-/// The text among these that is a scenario; it must be the only one.
-pub(crate) fn the_scenario<'i>(inputs: &'i [Input], more: &str) -> Done<Option<&'i Input>> {
-    let found = inputs.iter().find(|it| is_scenario(&it.text));
-    if found.is_some() && inputs.len() > 1 {
-        return Err(Stop::usage(format!(
-            "a scenario {more}; name its other files in `objects.files`"
-        )));
+/// The scenario among these texts, which must be the only one; nothing if there is none. `from` is
+/// its file, and `is` what one is here.
+pub(crate) fn the_scenario(
+    host: &dyn Host,
+    inputs: &[Input],
+    from: &str,
+    is: &str,
+    line: &KubernetesLine,
+    options: &SimulatorOptions,
+) -> Done<Option<Opened>> {
+    let Some(found) = inputs.iter().find(|it| is_scenario(&it.text)) else { return Ok(None) };
+    if inputs.len() > 1 {
+        let help = "name its other files in `objects.files`";
+        return Err(Stop::usage(format!("a scenario {is}; {help}")));
     }
-    Ok(found)
+    let settings = ScenarioOptions {
+        file: found.file.clone(),
+        release: options.release,
+        controller_manager_flags: options.controller_manager_flags.clone(),
+        keep_all: options.keep_all,
+        ..ScenarioOptions::default()
+    };
+    let opened = scenario(host, from, &found.text, &settings);
+    opened.map(Some).map_err(|problems| stop_for(line, &problems))
+}
+
+/// The simulator of a scenario at its beginning.
+pub(crate) fn simulator_of(opened: &Opened, line: &KubernetesLine) -> Done<Simulator> {
+    opened.scenario.simulator().map_err(|error| {
+        let problem = problem_at(&opened.file, &error.path(), &error.to_string(), SCENARIO);
+        stop_for(line, &[problem])
+    })
 }
 
 fn of_files(
@@ -82,27 +106,14 @@ fn of_files(
     options: SimulatorOptions,
 ) -> Done<Begun> {
     let inputs = read_inputs(host, files, &apply.apply)?;
-    let Some(found) = the_scenario(&inputs, "runs by itself")? else {
+    let from = files.first().map_or("-", String::as_str);
+    let Some(opened) = the_scenario(host, &inputs, from, "runs by itself", line, &options)? else {
         let import = objects(&inputs, options.keep_all);
         drop(inputs);
         return begin(import, line, options);
     };
-    let settings = ScenarioOptions {
-        file: found.file.clone(),
-        release: options.release,
-        controller_manager_flags: options.controller_manager_flags,
-        keep_all: options.keep_all,
-        ..ScenarioOptions::default()
-    };
-    let from = files.first().map_or("-", String::as_str);
-    let stop = |problems: Vec<Problem>| {
-        flag_stop(line, &problems).unwrap_or_else(|| Stop::problems(&problems))
-    };
-    let Opened { scenario, file, warnings } =
-        scenario(host, from, &found.text, &settings).map_err(stop)?;
-    let engine = scenario.simulator().map_err(|error| {
-        stop(vec![problem_at(&file, &error.path(), &error.to_string(), SCENARIO)])
-    })?;
+    let engine = simulator_of(&opened, line)?;
+    let Opened { scenario, file, warnings } = opened;
     let imported = Imported::of_dropped(&file.dropped);
     let simulation = Simulation::new(engine, &scenario, Some(file));
     Ok(Begun { simulation, warnings, imported, not_read: Vec::new() })
@@ -111,9 +122,8 @@ fn of_files(
 /// A simulation of objects.
 fn begin(import: Import, line: &KubernetesLine, options: SimulatorOptions) -> Done<Begun> {
     let made = cluster_of(import, options);
-    let ManifestCluster { engine, scenario, problems, imported } = made.map_err(|problems| {
-        flag_stop(line, &problems).unwrap_or_else(|| Stop::problems(&problems))
-    })?;
+    let ManifestCluster { engine, scenario, problems, imported } =
+        made.map_err(|problems| stop_for(line, &problems))?;
     let simulation = Simulation::new(engine, &scenario, None);
     Ok(Begun { simulation, warnings: problems, imported, not_read: Vec::new() })
 }

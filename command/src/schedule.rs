@@ -1,8 +1,6 @@
 //! `taintlab schedule`: where the scheduler puts a pod, or why nowhere.
 
-use taintlab_answers::cluster::sort;
 use taintlab_answers::options::ReleaseOptions;
-use taintlab_answers::problem::ProblemCode;
 use taintlab_core::api::{Pod, PodKey, Workload};
 use taintlab_core::policy::scheduling::{
     Decision, NodeVerdict, SchedulerConfig, schedule as decide,
@@ -15,7 +13,7 @@ use crate::host::Host;
 use crate::json;
 use crate::line::ScheduleLine;
 use crate::options::release;
-use crate::reading::{objects, read_inputs, warn};
+use crate::reading::{objects_of, warn};
 use crate::stop::{Done, FAILED, OK, Stop};
 
 pub(crate) fn schedule(host: &dyn Host, line: &ScheduleLine) -> Done<u8> {
@@ -68,13 +66,7 @@ fn read(host: &dyn Host, files: &[String]) -> Done<Import> {
     if files.is_empty() {
         return Ok(Import::default());
     }
-    let inputs = read_inputs(host, files, &[])?;
-    let mut import = objects(&inputs, false);
-    let (errors, warnings) =
-        sort(std::mem::take(&mut import.diagnostics), ProblemCode::InvalidManifest);
-    if !errors.is_empty() {
-        return Err(Stop::problems(&errors));
-    }
+    let (import, warnings) = objects_of(host, files)?;
     let about_cluster =
         |message: &str| message.starts_with("no nodes") || message.starts_with("there are pods");
     let warnings: Vec<_> = warnings.into_iter().filter(|it| !about_cluster(&it.message)).collect();

@@ -149,7 +149,10 @@ test("why-evicted is a name of when, and lint looks at the cluster", async () =>
   assert.deepEqual([why.code, why.stdout], [0, when.stdout], why.stderr);
   const lint = await taintlab(["lint", "--format", "json", "--fail-on", "never"]);
   assert.equal(lint.code, 0, lint.stderr);
-  const { warnings } = JSON.parse(lint.stdout);
+  const { warnings, release } = JSON.parse(lint.stdout);
+  assert.equal(release, "1.31");
+  const text = await taintlab(["lint", "--fail-on", "never"], { forbidden: ["persistentvolumes"] });
+  assert.match(text.stdout, /\nrelease 1\.31: the API server is v1\.31\.2\nnot read: persistentvol/);
   const forever = warnings.find(({ code }) => code === "tolerates-unreachable-forever");
   assert.equal(forever.file, "kubectl get pods");
   assert.ok(lint.requests.every((request) => request.startsWith("GET ")));
