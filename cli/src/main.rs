@@ -27,7 +27,7 @@ struct Machine {
     bar: Mutex<Option<ProgressBar>>,
 }
 
-/// What the operating system says, in words.
+/// Error of the operating system, in words.
 fn system_text(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::PermissionDenied => "permission denied".into(),

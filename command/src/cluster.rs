@@ -1,4 +1,4 @@
-//! What `kubectl taintlab` reads of a cluster: by `kubectl get`, and nothing is ever written.
+//! Reading of a cluster for `kubectl taintlab`: by `kubectl get`, and nothing is ever written.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -39,7 +39,7 @@ const LEASES: Kind = Kind {
     is_namespaced: false,
 };
 
-/// What is read of a cluster as a whole; nodes and pods come first and third.
+/// Kinds that are read of a cluster as a whole; nodes and pods come first and third.
 const KINDS: [Kind; 13] = [
     NODES,
     LEASES,
@@ -56,7 +56,7 @@ const KINDS: [Kind; 13] = [
     kind("storageclasses", "storageclasses.storage.k8s.io", false),
 ];
 
-/// What is read besides, if a pod claims devices.
+/// Kinds that are read besides, if a pod claims devices.
 const DEVICES: [Kind; 3] = [
     kind("resourceslices", "resourceslices.resource.k8s.io", false),
     kind("resourceclaims", "resourceclaims.resource.k8s.io", true),
@@ -79,7 +79,7 @@ impl fmt::Display for NotRead {
     }
 }
 
-/// What was read of a cluster.
+/// The parts of a cluster that were read.
 #[derive(Clone, Debug)]
 pub(crate) struct Read {
     pub(crate) inputs: Vec<Input>,
@@ -88,7 +88,7 @@ pub(crate) struct Read {
     /// The only namespace of which pods were read.
     pub(crate) namespace: Option<String>,
     pub(crate) context: Option<String>,
-    /// What the API server says of its version.
+    /// Version that the API server reports.
     pub(crate) version: Option<String>,
     /// The release that is simulated for it, or that was asked for.
     pub(crate) release: Option<KubernetesRelease>,
@@ -102,7 +102,7 @@ pub(crate) struct PodRead {
 }
 
 impl Read {
-    /// What is told of its release.
+    /// Release, as it is told.
     pub(crate) fn imported(&self) -> Imported {
         let (release, release_text) = match &self.release_text {
             Some(text) => (self.release, Some(text.clone())),
@@ -182,10 +182,10 @@ struct Listed {
     kind: &'static str,
     /// Its text and number of objects; nothing if it may not be read.
     found: Option<(String, usize)>,
-    /// Where it was read, if not everywhere.
+    /// Place that it was read from, if not everywhere.
     place: String,
     why: Option<String>,
-    /// Why it is not all.
+    /// Reason why it is not all.
     limit: Option<String>,
     forbidden: bool,
     /// The only namespace that could be read.
@@ -595,7 +595,7 @@ fn nodes_named(host: &dyn Host, names: &BTreeSet<&str>, connection: &[String]) -
     }
 }
 
-/// What the API server says of its version; nothing if it says nothing.
+/// Version that the API server reports; nothing if it reports none.
 fn server_version(host: &dyn Host, connection: &[String]) -> Done<Option<String>> {
     let mut line: Vec<String> = ["version", "-o", "json"].map(Into::into).into();
     line.extend_from_slice(connection);
@@ -636,7 +636,7 @@ fn release_of(version: Option<&str>) -> (Option<KubernetesRelease>, Option<Strin
     (Some(nearest), Some(text))
 }
 
-/// What `kubectl` prints, or that it may not be read or is not there; whatever else goes wrong ends
+/// Output of `kubectl`, or that it may not be read or is not there; whatever else goes wrong ends
 /// the program, since half of a cluster would be taken for the whole.
 fn kubectl(host: &dyn Host, arguments: &[String]) -> Done<Asked> {
     const WHOLE: &str = "--chunk-size=0";

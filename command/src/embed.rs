@@ -21,7 +21,7 @@ use crate::run::tell;
 use crate::stop::{Done, OK, Stop};
 
 const FORMS: [&str; 5] = ["fence", "html", "iframe", "link", "json"];
-/// What to do in place of a link that is too long.
+/// Advice in place of a link that is too long.
 const INSTEAD: &str = "publish its files, as --out FOLDER writes them";
 
 struct Made {

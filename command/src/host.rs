@@ -1,8 +1,8 @@
-//! What the command needs of the world.
+//! The world, as far as the command needs it.
 
 use taintlab_words::Style;
 
-/// What a run of `kubectl` printed.
+/// Output of a run of `kubectl`.
 #[derive(Clone, Debug, Default)]
 pub struct Printed {
     /// Standard output.

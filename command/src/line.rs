@@ -139,7 +139,7 @@ pub(crate) struct RunOptions {
     pub(crate) svg: bool,
 }
 
-/// Which Kubernetes.
+/// Release and flags of Kubernetes.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct KubernetesLine {
     /// The release of Kubernetes, for example 1.34. Unless given, the one that the API server or the
@@ -151,7 +151,7 @@ pub(crate) struct KubernetesLine {
     pub(crate) flags: Vec<String>,
 }
 
-/// What is done to a simulated cluster, in the order of the line.
+/// Steps of a simulated cluster, in the order of the line.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Steps(pub(crate) Vec<Step>);
 

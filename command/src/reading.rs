@@ -1,4 +1,4 @@
-//! What is read: files, standard input, and the files that scenarios name.
+//! Inputs: files, standard input, and the files that scenarios name.
 
 use std::path::Path;
 
@@ -25,14 +25,14 @@ pub fn named(file: &str) -> &str {
     if file == "-" { "standard input" } else { file }
 }
 
-/// What a host says while it reads something large.
+/// Message of a host that reads something large.
 #[must_use]
 pub fn announcement(file: &str, bytes: u64) -> String {
     let more = if file == "-" { "more than " } else { "" };
     format!("reading {}: {more}{}", named(file), megabytes(bytes))
 }
 
-/// Why a host does not read on; `bytes` is the size, if it is known.
+/// Reason of a host not to read on; `bytes` is the size, if it is known.
 #[must_use]
 pub fn too_large(bytes: Option<u64>) -> String {
     let most = megabytes(LIMIT);

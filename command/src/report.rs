@@ -85,7 +85,7 @@ pub(crate) fn report_cluster(host: &dyn Host, line: &PluginReport) -> Done<u8> {
     asked.answer(host, cluster)
 }
 
-/// What is asked for.
+/// Request of a command line.
 struct Asked<'l> {
     line: &'l Line,
     options: ReportOptions,
@@ -188,7 +188,7 @@ fn part_of(host: &dyn Host, from: &str) -> Done<Part> {
     Ok(Part { file: file.to_owned(), ..part })
 }
 
-/// Why parts are not the whole.
+/// Reasons why parts are not the whole.
 fn reasons_of(parts: &[Part]) -> Vec<String> {
     let count = parts.first().and_then(|part| part.shard).map_or(1, |[_, count]| count);
     let there: Vec<usize> = parts.iter().filter_map(|part| Some(part.shard?[0])).collect();

@@ -376,7 +376,7 @@ fn print(host: &dyn Host, simulation: &mut Simulation, all: bool, not_read: &[No
     }
 }
 
-/// What an event is about.
+/// Object of an event.
 fn subject(event: &Value) -> String {
     let about = event.get("involvedObject").unwrap_or(event);
     let text = |name: &str| about.get(name).and_then(Value::as_str);

@@ -115,7 +115,7 @@ fn words(pod: &Pod, decision: &Decision, scores: bool, style: Style) -> String {
     text
 }
 
-/// What is said of a node: its scores, or what keeps the pod off.
+/// Row of a node: its scores, or what keeps the pod off.
 fn row(verdict: &NodeVerdict) -> Vec<String> {
     let NodeVerdict { node, rejection, scores, total } = verdict;
     if let Some(rejection) = rejection {

@@ -14,7 +14,7 @@ pub const USAGE: u8 = 2;
 /// A mistake that is said, and the exit code it ends with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stop {
-    /// What is said; empty if all is said already.
+    /// Message; empty if all is said already.
     pub(crate) message: String,
     pub(crate) code: u8,
 }

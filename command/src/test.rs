@@ -11,7 +11,7 @@ use crate::options::release;
 use crate::reading::{files_of, named, read_text, scenario, warn};
 use crate::stop::{Done, FAILED, OK, Stop, problem_text};
 
-/// What came of a file.
+/// Result of a file.
 struct Tested {
     file: String,
     title: String,
@@ -20,7 +20,7 @@ struct Tested {
 }
 
 impl Tested {
-    /// What was checked: its expectations, or that it can be run.
+    /// Checks: its expectations, or that it can be run.
     fn checks(&self) -> impl Iterator<Item = (&str, Option<&Problem>)> {
         let errors = self.errors.iter().map(|error| ("the scenario can be run", Some(error)));
         errors.chain(self.outcomes.iter().map(|it| (&*it.expectation, it.failure.as_ref())))

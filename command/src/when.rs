@@ -25,7 +25,7 @@ use crate::stop::{Done, OK, Stop};
 /// Time after which the verdict on a pod that stays is taken: longer than any grace period.
 const SETTLED: core::time::Duration = core::time::Duration::from_secs(60 * 60);
 
-/// What happens to the node.
+/// Fault of the node.
 enum Fault {
     Lost,
     NetworkCut,
@@ -215,7 +215,7 @@ fn alone(
     let options = WhenEvictedOptions { node_fault, devices, release, ..Default::default() };
     let source = pod_source(pod.clone(), "pod");
     let source = source.map_err(|wrong| Stop::failed(format!("error: {}", wrong.0)))?;
-    // What kubectl prints is read as a manifest is.
+    // Output of kubectl is read as a manifest is.
     let node: Node = decode(serde_json::to_value(&node).unwrap_or_default(), "node")
         .map_err(|wrong| Stop::failed(format!("error: {}", wrong.0)))?;
     match when_evicted(source, node, options).map_err(|wrong| Stop::problems(&[wrong]))? {

@@ -19,7 +19,7 @@ pub(crate) fn for_tests(workspace: &Workspace) -> Result<PathBuf> {
     Ok(PathBuf::from(program.get_program()))
 }
 
-/// What npm calls a processor.
+/// npm's name of the processor.
 fn npm_processor() -> &'static str {
     match consts::ARCH {
         "x86_64" => "x64",
@@ -28,7 +28,7 @@ fn npm_processor() -> &'static str {
     }
 }
 
-/// What npm calls a system.
+/// npm's name of the system.
 fn npm_system() -> &'static str {
     match consts::OS {
         "macos" => "darwin",

@@ -1,4 +1,4 @@
-//! How tolerations answer taints, in a terminal.
+//! Tolerations against taints, in a terminal.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -32,7 +32,7 @@ pub fn explanation(explanation: &Explanation, style: Style) -> String {
     text + &verdict(&explanation.verdict) + "\n"
 }
 
-/// What follows for a running pod, in a sentence that counts taints and tolerations from 1.
+/// Verdict on a running pod, in a sentence that counts taints and tolerations from 1.
 #[must_use]
 pub fn verdict(verdict: &Verdict) -> String {
     match verdict {
