@@ -6,6 +6,7 @@
 
 #[cfg(feature = "simulator")]
 pub mod cluster;
+pub mod fields;
 pub mod options;
 pub mod problem;
 pub mod questions;

@@ -11,6 +11,7 @@ mod json;
 mod line;
 mod lint;
 mod options;
+mod policy;
 mod rank;
 pub mod reading;
 mod report;
@@ -102,6 +103,7 @@ fn command(host: &dyn Host, command: Command) -> Done<u8> {
         Command::Lint(line) => lint::lint(host, &line),
         Command::Schedule(line) => schedule::schedule(host, &line),
         Command::Rank(line) => rank::rank(host, &line),
+        Command::Policy(line) => policy::policy(host, &line),
         Command::Embed(line) => embed::embed(host, &line),
         Command::Completions { shell } => {
             let mut text = Vec::new();

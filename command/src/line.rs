@@ -46,6 +46,9 @@ pub(crate) enum Command {
     Schedule(ScheduleLine),
     /// Say whom the kubelet evicts first
     Rank(RankLine),
+    /// Print a policy about tolerations for admission: what nothing matches, tolerates everything, or
+    /// stays too long
+    Policy(PolicyLine),
     /// Print a scenario as a demo for a page: fence, HTML, iframe, link
     Embed(EmbedLine),
     /// Print the completions of a shell
@@ -496,6 +499,31 @@ pub(crate) struct RankLine {
     #[arg(long)]
     pub(crate) release: Option<String>,
     /// Print the ranking as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(
+    long_about = "Print a policy about tolerations for admission: what nothing matches, tolerates \
+    everything, or stays too long.\n\n\
+    Admission sees one object. It can say how long a pod stays on a lost node; what becomes of a \
+    service, `taintlab report` says."
+)]
+pub(crate) struct PolicyLine {
+    /// vap (ValidatingAdmissionPolicy and its binding), kyverno (ValidatingPolicy) or kubewarden
+    /// (ClusterAdmissionPolicy)
+    #[arg(long = "as", value_name = "NAME", default_value = "vap")]
+    pub(crate) target: String,
+    /// Settings in YAML or JSON: mode (warn, deny or mutate), release, taints,
+    /// tolerationSeconds.min and .max, allowBlanketExists, sayTime; - is standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) settings: Option<String>,
+    /// Manifests with the nodes of the cluster, whose taints are added to the settings; - is standard
+    /// input; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(crate) nodes: Vec<String>,
+    /// Print JSON, a List of the manifests
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -6,7 +6,6 @@
 
 #[cfg(target_family = "wasm")]
 mod abi;
-mod fields;
 mod number;
 #[cfg(feature = "schema")]
 pub mod schema;
@@ -18,9 +17,8 @@ mod values;
 
 use serde::Serialize;
 use serde_json::Value;
+use taintlab_answers::fields::{Fields, Misread};
 use taintlab_answers::problem::{Failure, Problem, bounded};
-
-use crate::fields::Fields;
 
 /// The version of the contract. A host refuses a module whose version it does not know.
 pub const CONTRACT: u32 = 1;
@@ -45,6 +43,12 @@ pub(crate) enum Refusal {
 impl From<Problem> for Refusal {
     fn from(problem: Problem) -> Self {
         Self::Values(vec![problem])
+    }
+}
+
+impl From<Misread> for Refusal {
+    fn from(Misread(message): Misread) -> Self {
+        Self::Request(message)
     }
 }
 

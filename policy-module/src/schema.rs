@@ -224,8 +224,8 @@ mod tests {
             assert_eq!(names(&requests, &format!("/{name}/properties")), set(fields));
         }
         let of_match = |name| names(&requests, &format!("/match/$defs/{name}/properties"));
-        assert_eq!(of_match("Taint"), set(crate::fields::TAINT));
-        assert_eq!(of_match("Toleration"), set(crate::fields::TOLERATION));
+        assert_eq!(of_match("Taint"), set(taintlab_answers::fields::TAINT));
+        assert_eq!(of_match("Toleration"), set(taintlab_answers::fields::TOLERATION));
         assert_eq!(of_match("ReleaseOptions"), set(crate::values::RELEASE_OPTIONS));
         let options = names(&requests, "/zone_state/$defs/ZoneStateOptions/properties");
         assert_eq!(options, set(crate::values::ZONE_STATE_OPTIONS));

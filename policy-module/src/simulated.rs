@@ -3,13 +3,13 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use taintlab_answers::cluster::{self, ManifestCluster, cluster_of};
+use taintlab_answers::fields::Fields;
 use taintlab_answers::read::{WrongCall, decode};
 use taintlab_answers::whatif::{Lint, WhenEvictedOptions, pod_source, when_evicted};
 use taintlab_core::api::{Node, PodKey};
 use taintlab_core::simulator::PodSource;
 use taintlab_core::warnings::warnings_of;
 
-use crate::fields::Fields;
 use crate::values::fits;
 use crate::{Answer, Refusal, write};
 

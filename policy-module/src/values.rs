@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use taintlab_answers::fields::{Fields, Misread, expected};
 use taintlab_answers::options::ReleaseOptions;
 use taintlab_answers::problem::Problem;
 use taintlab_answers::questions::{Valid, ZoneStateAnswer, ZoneStateOptions};
@@ -12,7 +13,6 @@ use taintlab_core::policy::validation::{validate_node_taints, validate_toleratio
 use taintlab_core::protocol::zone::compute_zone_state;
 use taintlab_core::release::KubernetesRelease;
 
-use crate::fields::{Fields, expected};
 use crate::{Answer, Refusal, write};
 
 pub(crate) fn match_(request: &Fields<'_>, room: usize) -> Answer {
@@ -110,9 +110,9 @@ fn options(request: &Fields<'_>) -> Result<ReleaseOptions, Refusal> {
                 let on = on.as_bool().map_or_else(|| expected(&path(), "true or false", on), Ok)?;
                 Ok((name.clone(), on))
             };
-            gates.iter().map(gate).collect::<Result<_, Refusal>>()?
+            gates.iter().map(gate).collect::<Result<_, Misread>>()?
         }
-        Some(value) => return expected(&options.path("featureGates"), "an object", value),
+        Some(value) => return Ok(expected(&options.path("featureGates"), "an object", value)?),
     };
     Ok(read)
 }

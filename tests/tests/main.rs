@@ -6,6 +6,8 @@
 //! `kubelet::worked_examples::`.
 
 mod admission {
+    mod policies;
+    mod reviews;
     mod worked_examples;
 }
 mod command {

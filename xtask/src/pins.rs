@@ -112,6 +112,12 @@ pub(crate) const POLICY_LITE_GOAL_BROTLI: u64 = 60_000;
 /// which the schedulers and controllers are the largest part.
 pub(crate) const POLICY_GOAL_BROTLI: u64 = 300_000;
 
+/// The size limit of the policy of Kubewarden in bytes, as it is in a registry.
+pub(crate) const KUBEWARDEN_BUDGET: u64 = 122_000;
+
+/// The size limit of the policy of Kubewarden in bytes of brotli.
+pub(crate) const KUBEWARDEN_BUDGET_BROTLI: u64 = 50_000;
+
 /// The size limit of the script and the styles of the element `<taint-lab>` in bytes, gzipped.
 pub(crate) const ELEMENT_BUDGET_GZIP: u64 = 17_000;
 

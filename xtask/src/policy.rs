@@ -1,4 +1,5 @@
-//! `policy`: the WebAssembly modules of the crate `policy-module`, for hosts without JavaScript.
+//! `policy`: WebAssembly modules for hosts without JavaScript: those of the crate `policy-module`, and
+//! the policy of Kubewarden.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,14 +10,18 @@ use crate::count::TestCount;
 use crate::workspace::{self, Workspace};
 use crate::{pins, setup, size};
 
-/// The crate.
-const CRATE: &str = "taintlab-policy";
-/// What a host calls, and nothing else.
-const EXPORTS: [&str; 5] = ["alloc", "call", "free", "memory", "version"];
+/// What a host of the policy module calls.
+const EXPORTS: &[&str] = &["alloc", "call", "free", "memory", "version"];
+/// What a host that speaks waPC calls.
+const WAPC_EXPORTS: &[&str] = &["__guest_call", "memory", "wapc_init"];
 
-/// A build of the crate.
+/// A module.
 struct Build {
     file: &'static str,
+    package: &'static str,
+    exports: &'static [&'static str],
+    /// The module of all imports, if there may be any.
+    imports: Option<&'static str>,
     features: &'static str,
     /// The arguments of cargo that choose what is linked. The full module is smaller compressed
     /// without LTO, which there is none of where the library for Rust is built along.
@@ -26,32 +31,64 @@ struct Build {
     optimise: &'static [&'static str],
     budget: u64,
     goal: u64,
+    /// The limit of bytes as they are.
+    raw_budget: u64,
 }
 
-const BUILDS: [Build; 2] = [
+const BUILDS: [Build; 3] = [
     Build {
         file: "taintlab-policy.wasm",
+        package: "taintlab-policy",
+        exports: EXPORTS,
+        imports: None,
         features: "simulator",
         task: &["build"],
         optimise: &["-O1", "--shrink-level=1", "--reorder-functions"],
         budget: pins::POLICY_BUDGET_BROTLI,
         goal: pins::POLICY_GOAL_BROTLI,
+        raw_budget: u64::MAX,
     },
     Build {
         file: "taintlab-policy-lite.wasm",
+        package: "taintlab-policy",
+        exports: EXPORTS,
+        imports: None,
         features: "",
         task: &["rustc", "--crate-type", "cdylib"],
         optimise: &["-Oz"],
         budget: pins::POLICY_LITE_BUDGET_BROTLI,
         goal: pins::POLICY_LITE_GOAL_BROTLI,
+        raw_budget: u64::MAX,
+    },
+    Build {
+        file: "taintlab-tolerations.wasm",
+        package: "taintlab-tolerations",
+        exports: WAPC_EXPORTS,
+        imports: Some("wapc"),
+        features: "",
+        task: &["rustc", "--crate-type", "cdylib"],
+        optimise: &["-Oz"],
+        budget: pins::KUBEWARDEN_BUDGET_BROTLI,
+        goal: pins::KUBEWARDEN_BUDGET_BROTLI,
+        raw_budget: pins::KUBEWARDEN_BUDGET,
     },
 ];
 
-/// Asks both modules in every host, with the requests that `native-answers` wrote.
+/// Asks the modules in their hosts: the policy module with the requests that `native-answers` wrote,
+/// the policy of Kubewarden with its reviews.
 pub(crate) fn hosts(workspace: &Workspace, native: &Path) -> (TestCount, Result<()>) {
     let mut run = workspace.command(workspace.path("policy-module/hosts/run.sh"));
     run.arg(folder(workspace)).arg(native).arg(folder(workspace).join("hosts"));
-    workspace::run_tests(&mut run)
+    let (mut count, asked) = workspace::run_tests(&mut run);
+    let mut host = workspace.cargo();
+    host.args(["run", "--quiet", "--locked", "--manifest-path"]);
+    host.arg(workspace.path("kubewarden/host/Cargo.toml"));
+    host.arg("--target-dir").arg(folder(workspace).join("hosts/wapc")).arg("--");
+    host.arg(folder(workspace).join("taintlab-tolerations.wasm"));
+    host.arg(workspace.path("kubewarden/reviews"));
+    let (reviewed, answered) = workspace::run_tests(&mut host);
+    count += reviewed;
+    (count, asked.and(answered))
 }
 
 /// The folder of the modules.
@@ -76,7 +113,7 @@ pub(crate) fn set_up_and_build(workspace: &mut Workspace) -> Result<()> {
 
 fn build_one(workspace: &Workspace, build: &Build) -> Result<()> {
     let mut cargo = workspace.cargo();
-    cargo.args(build.task).args(["--package", CRATE, "--lib"]);
+    cargo.args(build.task).args(["--package", build.package, "--lib"]);
     cargo.args(["--no-default-features", "--features", build.features]);
     cargo.args(["--target", pins::WASM_TARGET, "--profile", pins::WEB_PROFILE]);
     let profile = format!("profile.{}", pins::WEB_PROFILE);
@@ -86,7 +123,7 @@ fn build_one(workspace: &Workspace, build: &Build) -> Result<()> {
         .target_dir()
         .join(pins::WASM_TARGET)
         .join(pins::WEB_PROFILE)
-        .join("taintlab_policy.wasm");
+        .join(build.package.replace('-', "_") + ".wasm");
     let to = folder(workspace).join(build.file);
     let mut optimise = workspace.command("wasm-opt");
     optimise.args(build.optimise).args(pins::WASM_FEATURES);
@@ -95,10 +132,11 @@ fn build_one(workspace: &Workspace, build: &Build) -> Result<()> {
     )?;
     let bytes = fs::read(&to).with_context(|| format!("cannot read `{}`", to.display()))?;
     let interface = Interface::of(&bytes).context("wasm-opt wrote no module")?;
-    if interface.imports > 0 {
-        bail!("`{}` has {} imports; it may have none", build.file, interface.imports);
+    if let Some(other) = interface.imports.iter().find(|it| Some(it.as_str()) != build.imports) {
+        bail!("`{}` imports from `{other}`; it may not", build.file);
     }
-    if let Some(name) = EXPORTS.iter().find(|name| !interface.exports.iter().any(|it| it == *name))
+    if let Some(name) =
+        build.exports.iter().find(|name| !interface.exports.iter().any(|it| it == *name))
     {
         bail!("`{}` does not export `{name}`", build.file);
     }
@@ -106,13 +144,16 @@ fn build_one(workspace: &Workspace, build: &Build) -> Result<()> {
 }
 
 fn sizes(workspace: &Workspace) -> Result<()> {
-    println!("{:>10} {:>10} {:>10}  the policy module", "raw", "gzip -9", "brotli 11");
+    println!("{:>10} {:>10} {:>10}  the modules", "raw", "gzip -9", "brotli 11");
     let paths: Vec<PathBuf> =
         BUILDS.iter().map(|build| folder(workspace).join(build.file)).collect();
     let mut over = Vec::new();
     for (sizes, build) in size::compress(workspace, &paths)?.into_iter().zip(&BUILDS) {
-        let Build { file, budget, goal, .. } = build;
+        let Build { file, budget, goal, raw_budget, .. } = build;
         size::row(sizes, &format!("{file}: the budget is {budget} of brotli, the goal {goal}"));
+        if sizes.raw > *raw_budget {
+            over.push(format!("{file} is {} bytes; the budget is {raw_budget}", sizes.raw));
+        }
         if sizes.brotli > *budget {
             over.push(format!(
                 "{file} is {} bytes of brotli; the budget is {budget}",
@@ -123,15 +164,16 @@ fn sizes(workspace: &Workspace) -> Result<()> {
     if over.is_empty() { Ok(()) } else { bail!("{}", over.join("; ")) }
 }
 
-/// What a module asks of its host, and what it offers.
+/// What a module asks of its host, by module, and what it offers.
 #[derive(Debug, Default, PartialEq)]
 struct Interface {
-    imports: usize,
+    imports: Vec<String>,
     exports: Vec<String>,
 }
 
 impl Interface {
-    /// Reads the sections of a module; `None` if it ends in the middle of one.
+    /// Reads the sections of a module; `None` if it ends in the middle of one, or imports something
+    /// else than functions.
     fn of(module: &[u8]) -> Option<Self> {
         const IMPORTS: u8 = 2;
         const EXPORTS: u8 = 7;
@@ -146,19 +188,28 @@ impl Interface {
             }
             let count;
             (count, section) = number(section)?;
-            if *id == IMPORTS {
-                read.imports = count;
-                continue;
-            }
             for _ in 0..count {
-                let (length, after) = number(section)?;
-                let (name, after) = after.split_at_checked(length)?;
-                read.exports.push(String::from_utf8_lossy(name).into_owned());
-                (_, section) = number(after.get(1..)?)?;
+                let name;
+                (name, section) = text(section)?;
+                if *id == IMPORTS {
+                    read.imports.push(name);
+                    (_, section) = text(section)?;
+                    section.first().filter(|kind| **kind == 0)?;
+                } else {
+                    read.exports.push(name);
+                }
+                (_, section) = number(section.get(1..)?)?;
             }
         }
         Some(read)
     }
+}
+
+/// Reads a text with its length, and returns it with the bytes after it.
+fn text(bytes: &[u8]) -> Option<(String, &[u8])> {
+    let (length, after) = number(bytes)?;
+    let (text, after) = after.split_at_checked(length)?;
+    Some((String::from_utf8_lossy(text).into_owned(), after))
 }
 
 /// Reads a number in LEB128, and returns it with the bytes after it.
@@ -176,7 +227,7 @@ mod tests {
     #[test]
     fn imports_and_exports_are_read() {
         let module = b"\0asm\x01\0\0\0\x02\x07\x01\x01e\x01f\0\0\x07\x05\x01\x01m\x02\0";
-        let read = Interface { imports: 1, exports: vec!["m".into()] };
+        let read = Interface { imports: vec!["e".into()], exports: vec!["m".into()] };
         assert_eq!(Interface::of(module), Some(read));
         assert_eq!(Interface::of(b"\0asm\x01\0\0\0\x02\x07"), None);
         assert_eq!(Interface::of(b"no module"), None);

@@ -246,23 +246,7 @@ pub fn admit(
 ) -> Result<PodAdmission, AdmissionError> {
     let qos_class = qos_class(release, pod).map_err(AdmissionError::Resources)?;
     let mut tolerations = pod.spec.tolerations.clone();
-    let mut additions = Vec::new();
-    if config.default_toleration_seconds {
-        let seconds = [
-            (well_known::NOT_READY, config.default_not_ready_toleration_seconds),
-            (well_known::UNREACHABLE, config.default_unreachable_toleration_seconds),
-        ];
-        let missing = seconds.map(|(key, seconds)| (!covers(&tolerations, key), key, seconds));
-        for (_, key, seconds) in missing.into_iter().filter(|(missing, ..)| *missing) {
-            let added = no_execute(key, Some(seconds));
-            tolerations.push(added.clone());
-            additions.push(Addition {
-                plugin: AdmissionPlugin::DefaultTolerationSeconds,
-                added,
-                because: format!("no toleration of the pod covers {key}:NoExecute"),
-            });
-        }
-    }
+    let mut additions = add_default_tolerations(config, &mut tolerations);
     if let Some(restriction) = &config.pod_toleration_restriction {
         let policy = restriction.of_namespace(namespace).map_err(AdmissionError::Restriction)?;
         restriction::restrict(&policy, qos_class, &mut tolerations, &mut additions)
@@ -283,6 +267,31 @@ pub fn admit(
         }
     }
     Ok(PodAdmission { additions, tolerations, qos_class })
+}
+
+/// Puts the tolerations of lost nodes into `tolerations`, unless one of them answers already; what
+/// was added. Mirrors the admission plugin `DefaultTolerationSeconds`.
+pub fn add_default_tolerations(
+    config: &AdmissionConfig,
+    tolerations: &mut Vec<Toleration>,
+) -> Vec<Addition<Toleration>> {
+    if !config.default_toleration_seconds {
+        return Vec::new();
+    }
+    let seconds = [
+        (well_known::NOT_READY, config.default_not_ready_toleration_seconds),
+        (well_known::UNREACHABLE, config.default_unreachable_toleration_seconds),
+    ];
+    let missing = seconds.into_iter().filter(|(key, _)| !covers(tolerations, key));
+    let additions: Vec<Addition<Toleration>> = missing
+        .map(|(key, seconds)| Addition {
+            plugin: AdmissionPlugin::DefaultTolerationSeconds,
+            added: no_execute(key, Some(seconds)),
+            because: format!("no toleration of the pod covers {key}:NoExecute"),
+        })
+        .collect();
+    tolerations.extend(additions.iter().map(|addition| addition.added.clone()));
+    additions
 }
 
 /// The QoS class that a new pod gets, after a limit without a request has become the request.

@@ -6,7 +6,7 @@ pub mod kubectl;
 
 use alloc::vec::Vec;
 
-use crate::api::{Taint, Toleration};
+use crate::api::{Taint, TaintEffect, Toleration, well_known};
 
 /// Replaces every taint of the same key and effect by `taint`, or appends it.
 ///
@@ -67,6 +67,28 @@ pub fn taint_set_diff(want: &[Taint], have: &[Taint]) -> (Vec<Taint>, Vec<Taint>
 #[must_use]
 pub fn taint_set_filter(taints: &[Taint], keep: impl Fn(&Taint) -> bool) -> Vec<Taint> {
     taints.iter().filter(|taint| keep(taint)).cloned().collect()
+}
+
+/// The taints that Kubernetes itself or kubeadm puts on nodes. `out-of-service` is set by hand.
+pub fn taints_of_kubernetes() -> impl Iterator<Item = Taint> {
+    use TaintEffect::{NoExecute, NoSchedule};
+    let both = [well_known::NOT_READY, well_known::UNREACHABLE]
+        .into_iter()
+        .flat_map(|key| [(key, NoSchedule), (key, NoExecute)]);
+    let others = [
+        well_known::UNSCHEDULABLE,
+        well_known::MEMORY_PRESSURE,
+        well_known::DISK_PRESSURE,
+        well_known::PID_PRESSURE,
+        well_known::NETWORK_UNAVAILABLE,
+        well_known::SHUTDOWN,
+        well_known::CONTROL_PLANE,
+        "node-role.kubernetes.io/master",
+    ];
+    both.chain(others.into_iter().map(|key| (key, NoSchedule)))
+        .map(|(key, effect)| Taint::new(key, "", effect))
+        // The only one of these taints with a value.
+        .chain([Taint::new(well_known::UNINITIALIZED, "true", NoSchedule)])
 }
 
 /// Replaces every toleration that differs at most in its `tolerationSeconds`, or appends it.

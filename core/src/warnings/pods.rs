@@ -13,6 +13,7 @@ use crate::api::{
 };
 use crate::cluster::Cluster;
 use crate::plural::count;
+use crate::policy::taints::taints_of_kubernetes;
 use crate::quote::go_quote;
 
 /// The annotation of a pod that mirrors a static one (`v1.MirrorPodAnnotationKey`).
@@ -157,28 +158,6 @@ pub(super) struct Nodes<'a> {
     pub(super) unreachable: Index<'a, &'a Arc<Node>>,
 }
 
-/// Taints set by Kubernetes itself or by kubeadm.
-fn set_by_kubernetes() -> impl Iterator<Item = Taint> {
-    use TaintEffect::{NoExecute, NoSchedule};
-    let both = [well_known::NOT_READY, well_known::UNREACHABLE]
-        .into_iter()
-        .flat_map(|key| [(key, NoSchedule), (key, NoExecute)]);
-    let others = [
-        well_known::UNSCHEDULABLE,
-        well_known::MEMORY_PRESSURE,
-        well_known::DISK_PRESSURE,
-        well_known::PID_PRESSURE,
-        well_known::NETWORK_UNAVAILABLE,
-        well_known::SHUTDOWN,
-        well_known::CONTROL_PLANE,
-        "node-role.kubernetes.io/master",
-    ];
-    both.chain(others.into_iter().map(|key| (key, NoSchedule)))
-        .map(|(key, effect)| Taint::new(key, "", effect))
-        // The only one of these taints with a value.
-        .chain([Taint::new(well_known::UNINITIALIZED, "true", NoSchedule)])
-}
-
 /// Loose form of a key, equal for common misspellings: its last part in lower case, without
 /// separators.
 pub(super) fn loosely(key: &str) -> String {
@@ -213,7 +192,7 @@ impl<'a> Nodes<'a> {
             nodes.taints.entry(key).or_default().push((taint, Some(node)));
             nodes.loosely.entry(loosely(key)).or_insert(key);
         }
-        for taint in set_by_kubernetes() {
+        for taint in taints_of_kubernetes() {
             // The list has constants for all keys but one, which is written here.
             let known = well_known::ALL.into_iter().find(|key| *key == taint.key);
             let key = known.unwrap_or("node-role.kubernetes.io/master");

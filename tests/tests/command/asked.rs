@@ -110,9 +110,52 @@ fn the_kubelet_ranks_by_what_kubectl_top_says() {
 fn every_command_has_completions_and_a_man_page() {
     let bash = taintlab("completions bash", &[]).out;
     assert!(bash.contains("taintlab") && bash.contains("--fail-if"), "{bash}");
-    for command in ["run", "test", "report", "explain", "lint", "schedule", "rank", "embed"] {
+    for command in
+        ["run", "test", "report", "explain", "lint", "schedule", "rank", "policy", "embed"]
+    {
         let page = taintlab(&format!("man {command}"), &[]).out;
         assert!(page.contains(&format!(".TH taintlab-{command} 1")), "{page}");
     }
     assert_eq!(taintlab("man jump", &[]).code, 2);
+}
+
+#[test]
+fn a_policy_knows_the_taints_of_the_nodes() {
+    let settings = "mode: deny\ntolerationSeconds: {max: 600}\n";
+    let files = [
+        ("nodes.yaml", NODES),
+        ("settings.yaml", settings),
+        ("wrong.yaml", "mode: log\n"),
+        ("torn.yaml", "mode: [deny\n"),
+        ("mutate.yaml", "mode: mutate\n"),
+    ];
+    let vap = taintlab("policy --settings settings.yaml --nodes nodes.yaml", &files);
+    assert_eq!(vap.code, 0, "{vap:?}");
+    assert!(vap.out.starts_with("apiVersion: admissionregistration.k8s.io/v1\n"), "{}", vap.out);
+    let taint = "{'key': 'example.com/gpu', 'value': '', 'effect': 'NoSchedule'}";
+    assert!(vap.out.contains(taint) && vap.out.contains("<= 600"), "{}", vap.out);
+    assert!(vap.out.contains("\n---\n") && vap.out.ends_with("  - Deny\n"), "{}", vap.out);
+    // Expressions are to be read, so they are in lines of their own.
+    assert!(!vap.out.contains("\\n"), "{}", vap.out);
+    for (name, kind) in [("kyverno", "ValidatingPolicy"), ("kubewarden", "ClusterAdmissionPolicy")]
+    {
+        let line = format!("policy --as {name} --settings settings.yaml --json");
+        let list: Value = serde_json::from_str(&taintlab(&line, &files).out).unwrap();
+        assert_eq!(list["items"][0]["kind"], kind);
+    }
+    for (line, code, said) in [
+        (
+            "policy --as opa",
+            2,
+            "error: --as: expected one of vap, kyverno, kubewarden, found `opa`",
+        ),
+        ("policy --settings mutate.yaml", 2, "error: --as: a ValidatingAdmissionPolicy changes no"),
+        ("policy --settings wrong.yaml", 1, "wrong.yaml: error: mode: expected `warn`, `deny`"),
+        ("policy --settings torn.yaml", 1, "torn.yaml:"),
+        ("policy --settings none.yaml", 1, "none.yaml: error: "),
+        ("policy --nodes settings.yaml", 1, "settings.yaml:"),
+    ] {
+        let ran = taintlab(line, &files);
+        assert!(ran.code == code && ran.err.starts_with(said), "{line}: {ran:?}");
+    }
 }

@@ -78,3 +78,28 @@ fn the_release_builds_every_platform() {
     let action = yaml(&read("action.yml"), "action.yml");
     assert_eq!(action["runs"]["using"], "composite");
 }
+
+/// What kwctl writes into the module are the requests that `taintlab policy` sends it.
+#[test]
+fn the_policy_of_kubewarden_is_described() {
+    use taintlab_admission::{Settings, Target, policies};
+    let metadata = yaml(&read("kubewarden/metadata.yml"), "metadata.yml");
+    let policy = policies(Target::Kubewarden, &Settings::default()).unwrap();
+    let sorted = |rules: &Value| {
+        let rules = rules.as_array().unwrap().iter().map(ToString::to_string);
+        rules.collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(sorted(&metadata["rules"]), sorted(&policy[0]["spec"]["rules"]));
+    let version = metadata["annotations"]["io.kubewarden.policy.version"].as_str().unwrap();
+    let package = yaml(&read("kubewarden/artifacthub-pkg.yml"), "artifacthub-pkg.yml");
+    assert_eq!((version, &package["version"]), (env!("CARGO_PKG_VERSION"), &version.into()));
+    let address = metadata["annotations"]["io.kubewarden.policy.ociUrl"].as_str().unwrap();
+    let module = format!("{address}:v{version}");
+    assert_eq!(package["containersImages"][0]["image"], module.as_str());
+    assert_eq!(policy[0]["spec"]["module"], format!("registry://{module}"));
+    // The example is one that `taintlab policy` could print.
+    let readme = read("kubewarden/README.md");
+    let example = readme.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
+    let settings = &yaml(example, "README.md")["spec"]["settings"];
+    assert_eq!(Settings::read(settings).unwrap().taints.len(), 2);
+}

@@ -131,6 +131,14 @@ impl NodeLifecycleConfig {
         Duration::try_from_secs_f64(f64::from(over) / qps).unwrap_or(Duration::MAX)
     }
 
+    /// The longest time until a node whose kubelet sends no more heartbeats is found lost and
+    /// tainted, if the rate of its zone lets it: the grace period, and a pause between two health
+    /// passes.
+    #[must_use]
+    pub fn lost_within(&self) -> Duration {
+        self.node_monitor_grace_period + self.node_monitor_period
+    }
+
     /// Whether `--controllers` switches the node lifecycle controller on.
     #[must_use]
     pub fn is_enabled(&self) -> bool {

@@ -1,4 +1,4 @@
-//! Requests, read from JSON field by field, so that errors name the field.
+//! Objects in JSON, read field by field, so that errors name the field.
 //!
 //! The errors are those of the npm package. Readers derived by serde know no paths, and are twice
 //! the code.
@@ -7,18 +7,21 @@ use serde_json::{Map, Value};
 use taintlab_core::api::{NodeCondition, Taint, Toleration, node_condition_type};
 use taintlab_core::time::Time;
 
-use crate::Refusal;
+/// A value that cannot be read: its field, what is wrong, and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misread(pub String);
 
 /// The fields of a taint.
-pub(crate) const TAINT: &[&str] = &["key", "value", "effect", "timeAdded"];
+pub const TAINT: &[&str] = &["key", "value", "effect", "timeAdded"];
 /// The fields of a toleration.
-pub(crate) const TOLERATION: &[&str] = &["key", "operator", "value", "effect", "tolerationSeconds"];
+pub const TOLERATION: &[&str] = &["key", "operator", "value", "effect", "tolerationSeconds"];
 
 /// The most elements of a list: an error about each must fit into memory.
 const MOST: usize = 16_384;
 
-/// An object of a request, with its name in errors.
-pub(crate) struct Fields<'a> {
+/// An object with its name in errors.
+#[derive(Clone, Debug)]
+pub struct Fields<'a> {
     fields: &'a Map<String, Value>,
     path: String,
 }
@@ -33,9 +36,20 @@ enum Others {
 }
 
 impl<'a> Fields<'a> {
-    /// The fields of a request or of its options; other names than `known` are refused.
-    pub(crate) fn of(value: &'a Value, path: &str, known: &[&str]) -> Result<Self, Refusal> {
+    /// The fields of a request, settings or options; other names than `known` are refused.
+    ///
+    /// # Errors
+    /// It is no object, or has another field.
+    pub fn of(value: &'a Value, path: &str, known: &[&str]) -> Result<Self, Misread> {
         Self::read(value, path.to_owned(), known, Others::Refused)
+    }
+
+    /// The fields of an object of Kubernetes; only misspelt names of `known` are refused.
+    ///
+    /// # Errors
+    /// It is no object, or a name is misspelt.
+    pub fn of_object(value: &'a Value, path: &str, known: &[&str]) -> Result<Self, Misread> {
+        Self::read(value, path.to_owned(), known, Others::UnlessNear)
     }
 
     fn read(
@@ -43,7 +57,7 @@ impl<'a> Fields<'a> {
         path: String,
         known: &[&str],
         others: Others,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, Misread> {
         let Value::Object(fields) = value else {
             return expected(&path, "an object", value);
         };
@@ -55,33 +69,45 @@ impl<'a> Fields<'a> {
             };
             let dot = if path.is_empty() { "" } else { ": " };
             let message = format!("{path}{dot}there is no field `{name}` here ({help})");
-            return Err(Refusal::Request(message));
+            return Err(Misread(message));
         }
         Ok(Self { fields, path })
     }
 
     /// A field; `null` is as good as none.
-    pub(crate) fn get(&self, name: &str) -> Option<&'a Value> {
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&'a Value> {
         self.fields.get(name).filter(|value| !value.is_null())
     }
 
     /// A field that there must be.
-    pub(crate) fn required(&self, name: &str, wanted: &str) -> Result<&'a Value, Refusal> {
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn required(&self, name: &str, wanted: &str) -> Result<&'a Value, Misread> {
         self.get(name).map_or_else(|| expected(&self.path(name), wanted, &Value::Null), Ok)
     }
 
-    pub(crate) fn path(&self, name: &str) -> String {
+    /// The path of a field.
+    #[must_use]
+    pub fn path(&self, name: &str) -> String {
         if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
     }
 
     /// A text; empty if absent.
-    pub(crate) fn text(&self, name: &str) -> Result<&'a str, Refusal> {
+    ///
+    /// # Errors
+    /// It is no text.
+    pub fn text(&self, name: &str) -> Result<&'a str, Misread> {
         let Some(value) = self.get(name) else { return Ok("") };
         value.as_str().map_or_else(|| expected(&self.path(name), "a string", value), Ok)
     }
 
     /// The elements of a list; none if it is absent.
-    pub(crate) fn list(&self, name: &str) -> Result<&'a [Value], Refusal> {
+    ///
+    /// # Errors
+    /// It is no list, or has too many elements.
+    pub fn list(&self, name: &str) -> Result<&'a [Value], Misread> {
         match self.get(name) {
             None => Ok(&[]),
             Some(Value::Array(list)) if list.len() > MOST => {
@@ -94,7 +120,10 @@ impl<'a> Fields<'a> {
     }
 
     /// The taints in the field `taints`.
-    pub(crate) fn taints(&self) -> Result<Vec<Taint>, Refusal> {
+    ///
+    /// # Errors
+    /// A taint cannot be read.
+    pub fn taints(&self) -> Result<Vec<Taint>, Misread> {
         self.objects("taints", TAINT, |taint| {
             let time = match taint.text("timeAdded")? {
                 "" => None,
@@ -110,7 +139,10 @@ impl<'a> Fields<'a> {
     }
 
     /// The tolerations in the field `tolerations`.
-    pub(crate) fn tolerations(&self) -> Result<Vec<Toleration>, Refusal> {
+    ///
+    /// # Errors
+    /// A toleration cannot be read.
+    pub fn tolerations(&self) -> Result<Vec<Toleration>, Misread> {
         self.objects("tolerations", TOLERATION, |toleration| {
             let seconds = match toleration.get("tolerationSeconds") {
                 None => None,
@@ -136,8 +168,8 @@ impl<'a> Fields<'a> {
         &self,
         name: &str,
         known: &[&str],
-        read: fn(&Fields<'_>) -> Result<T, Refusal>,
-    ) -> Result<Vec<T>, Refusal> {
+        read: fn(&Fields<'_>) -> Result<T, Misread>,
+    ) -> Result<Vec<T>, Misread> {
         let object = |(index, value)| {
             let path = format!("{}[{index}]", self.path(name));
             read(&Fields::read(value, path, known, Others::UnlessNear)?)
@@ -147,7 +179,10 @@ impl<'a> Fields<'a> {
 
     /// The Ready condition of each node in the field `nodes`, if it has one; of the condition only
     /// the status.
-    pub(crate) fn ready_conditions(&self) -> Result<Vec<Option<NodeCondition>>, Refusal> {
+    ///
+    /// # Errors
+    /// A node cannot be read.
+    pub fn ready_conditions(&self) -> Result<Vec<Option<NodeCondition>>, Misread> {
         self.objects("nodes", &["status"], |node| {
             let Some(status) = node.get("status") else { return Ok(None) };
             let known = &["conditions"];
@@ -162,13 +197,17 @@ impl<'a> Fields<'a> {
     }
 
     /// The refusal of a field.
-    pub(crate) fn wrong(&self, name: &str, message: &str) -> Refusal {
-        Refusal::Request(format!("{}: {message}", self.path(name)))
+    #[must_use]
+    pub fn wrong(&self, name: &str, message: &str) -> Misread {
+        Misread(format!("{}: {message}", self.path(name)))
     }
 }
 
 /// Refuses a value of the wrong type.
-pub(crate) fn expected<T>(path: &str, wanted: &str, value: &Value) -> Result<T, Refusal> {
+///
+/// # Errors
+/// Always.
+pub fn expected<T>(path: &str, wanted: &str, value: &Value) -> Result<T, Misread> {
     let found = match value {
         Value::Null => "nothing".to_owned(),
         Value::Bool(on) => format!("`{on}`"),
@@ -180,11 +219,12 @@ pub(crate) fn expected<T>(path: &str, wanted: &str, value: &Value) -> Result<T, 
         Value::Object(_) => "an object".to_owned(),
     };
     let dot = if path.is_empty() { "" } else { ": " };
-    Err(Refusal::Request(format!("{path}{dot}expected {wanted}, found {found}")))
+    Err(Misread(format!("{path}{dot}expected {wanted}, found {found}")))
 }
 
 /// The known name that was probably meant.
-fn did_you_mean<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
+#[must_use]
+pub fn did_you_mean<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
     let simple = |name: &str| name.replace(['-', '_'], "").to_ascii_lowercase();
     // The distance takes time in the product of the lengths.
     let name = Some(name).filter(|name| name.len() < 64).map(simple)?;

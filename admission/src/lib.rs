@@ -1,0 +1,22 @@
+//! A policy about the tolerations of one object.
+//!
+//! [`Settings`] say what is wanted, [`judge`] what of it an object does not do, and [`correct`]
+//! brings its times within the bounds. [`policies`] writes the same rules as manifests for a
+//! cluster: those of a ValidatingAdmissionPolicy and of Kyverno in CEL (see [`cel`]).
+//!
+//! Admission sees one object. It can say how long its pods stay on a lost node; what becomes of a
+//! service then depends on all other objects, and only a report says it.
+
+pub mod cel;
+mod correct;
+mod judge;
+mod policies;
+mod settings;
+mod subject;
+
+pub use taintlab_answers::fields::Misread;
+
+pub use crate::correct::correct;
+pub use crate::judge::{Finding, Judgement, LONGEST, Rule, judge};
+pub use crate::policies::{Target, policies};
+pub use crate::settings::{Bounds, Mode, Settings};
