@@ -54,14 +54,23 @@ pub(crate) fn rank(host: &dyn Host, line: &RankLine) -> Done<u8> {
         host.out(&(json::lines(&ranking) + "\n"));
         return Ok(OK);
     }
-    let rows: Vec<Vec<String>> = ranking.pods.iter().enumerate().map(row).collect();
+    let in_bytes = !matches!(
+        signal,
+        Signal::NodeFsInodesFree
+            | Signal::ImageFsInodesFree
+            | Signal::ContainerFsInodesFree
+            | Signal::PidAvailable
+    );
+    let pods = ranking.pods.iter().enumerate();
+    let rows: Vec<Vec<String>> = pods.map(|(index, ranked)| row(index, ranked, in_bytes)).collect();
     let head = ["", "POD", "QOS", "PRIORITY", "USAGE", "REQUEST", "BEFORE THE NEXT ONE, SINCE"];
     host.out(&table(host.style(), &head.map(String::from), &rows));
     Ok(OK)
 }
 
-fn row((index, ranked): (usize, &RankedPod)) -> Vec<String> {
+fn row(index: usize, ranked: &RankedPod, in_bytes: bool) -> Vec<String> {
     let it = &ranked.candidate;
+    let usage = if in_bytes { mebibytes(it.usage) } else { it.usage.to_string() };
     let why = ranked.before_next_by.map_or("", |reason| reason.words());
     let skipped = if it.critical.is_some() { "skipped when its turn comes; " } else { "" };
     vec![
@@ -69,10 +78,15 @@ fn row((index, ranked): (usize, &RankedPod)) -> Vec<String> {
         it.pod.to_string(),
         format!("{:?}", it.qos_class),
         it.priority.to_string(),
-        it.usage.to_string(),
+        usage,
         it.request.to_string(),
         format!("{skipped}{why}").trim_end_matches("; ").to_owned(),
     ]
+}
+
+/// An amount as `kubectl top` prints it.
+fn mebibytes(bytes: i64) -> String {
+    format!("{}Mi", bytes / (1 << 20))
 }
 
 /// All of a pod's memory in its first container, since `kubectl top` adds them up.

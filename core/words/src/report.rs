@@ -59,9 +59,12 @@ pub fn failure(report: &Report, domain: usize, fault: &Fault) -> String {
     format!("{} {fault}", domain.unwrap_or_default())
 }
 
-/// `3 workloads not harmed by any failure`.
+/// `3 workloads not harmed by any failure`, or that there is none.
 #[must_use]
 pub fn unharmed(workloads: usize) -> String {
+    if workloads == 0 {
+        return "Every workload is harmed by some failure".into();
+    }
     format!("{} not harmed by any failure", count(workloads, "workload"))
 }
 

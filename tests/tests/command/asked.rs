@@ -90,6 +90,7 @@ fn the_kubelet_ranks_by_what_kubectl_top_says() {
     // `b` uses more than it asked for, `a` does not, whatever their priorities.
     assert_eq!(pods, ["default/b", "default/a"], "{ran:?}");
     assert!(ran.out.contains("its usage exceeds its request"), "{ran:?}");
+    assert!(ran.out.contains("   300Mi   100Mi   "), "as `kubectl top` says it: {ran:?}");
     let without = taintlab("rank nodes.yaml --node n2 --json", &files);
     let json: Value = serde_json::from_str(&without.out).unwrap();
     assert_eq!(json["pods"][0]["pod"], "default/a", "the lower priority goes first");
