@@ -3,6 +3,7 @@
 //! [`run`] takes a command line and a [`Host`], and returns an exit code. `line.rs` describes the
 //! options; each command has a module, which asks the engine and prints what it says.
 
+mod annotations;
 mod cluster;
 mod embed;
 mod explain;

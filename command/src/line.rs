@@ -345,9 +345,23 @@ pub(crate) struct ReportOptions {
     /// For CI: a test for each workload
     #[arg(long, help_heading = "What is written")]
     pub(crate) junit: bool,
+    /// Annotations of a workflow of GitHub: what is worse than the baseline, with file and line
+    #[arg(long, help_heading = "What is written")]
+    pub(crate) github: bool,
+    /// The same for code scanning
+    #[arg(long, help_heading = "What is written")]
+    pub(crate) sarif: bool,
+    /// Gauges of Prometheus: scores, time at zero and below by kind of failure
+    #[arg(long, help_heading = "What is written")]
+    pub(crate) prometheus: bool,
     /// A page with a heat map and pictures of the worst, besides
     #[arg(long, value_name = "FILE", help_heading = "What is written")]
     pub(crate) html: Option<String>,
+    /// What it was before: a report of --json, or manifests, which are failed in the same way; may be
+    /// repeated. What got worse and better is written then, and what changed in the objects; it exits
+    /// with 1 if anything got worse
+    #[arg(long, value_name = "FILE", help_heading = "What is written")]
+    pub(crate) baseline: Vec<String>,
     /// Exit with 1 if it holds: 'deployment/shop/web: zeroReady > 60s', or of every workload 'below >
     /// 5m'; may be repeated. There are zeroReady, below, longestGap, wholeAgain, leastReady, evicted,
     /// pending, stuck, lost, budgetsNotAsked and score

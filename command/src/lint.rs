@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::json;
 use taintlab_answers::cluster::{ManifestCluster, cluster_of};
 use taintlab_answers::problem::Problem;
 use taintlab_answers::simulation::Simulation;
@@ -14,6 +13,7 @@ use taintlab_core::warnings::{Severity, Subject, Warning, WarningCode, warnings_
 use taintlab_manifest::{Sought, places_of};
 use taintlab_words::Style;
 
+use crate::annotations::{Annotation, Level, github, sarif};
 use crate::cluster::{NotRead, no_files, read_cluster};
 use crate::host::Host;
 use crate::json;
@@ -132,8 +132,11 @@ fn answer(
             let lint = Lint { ok: true, known, warnings: &found, problems, not_read };
             host.out(&(json::lines(&lint) + "\n"));
         }
-        "sarif" => host.out(&(json::lines(&sarif(&found, &problems)) + "\n")),
-        "github" => host.out(&github(&found, &problems)),
+        "sarif" => {
+            let sarif = sarif(&rules(), &annotations(&found, &problems));
+            host.out(&(json::lines(&sarif) + "\n"));
+        }
+        "github" => host.out(&github(&annotations(&found, &problems))),
         _ => {
             host.out(&text(&found, &problems, style));
             for note in known.line().into_iter().chain(not_read.iter().map(ToString::to_string)) {
@@ -248,83 +251,28 @@ fn text(found: &[Found], problems: &[Problem], style: Style) -> String {
     text + &format!("{what}\n")
 }
 
-/// Annotations of a workflow of GitHub.
-fn github(found: &[Found], problems: &[Problem]) -> String {
-    let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
-    let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
-    let annotation = |level: &str,
-                      file: Option<&String>,
-                      line: Option<u32>,
-                      column: Option<u32>,
-                      title: &str,
-                      text: &str| {
-        let mut place: Vec<String> = Vec::new();
-        place.extend(file.map(|file| format!("file={}", property(file))));
-        place.extend(line.map(|line| format!("line={line}")));
-        place.extend(column.map(|column| format!("col={column}")));
-        place.push(format!("title={}", property(title)));
-        format!("::{level} {}::{}\n", place.join(","), data(text))
-    };
-    let mut text = String::new();
-    for Problem { file, line, column, message, .. } in problems {
-        text += &annotation("warning", file.as_ref(), *line, *column, "manifest", message);
-    }
-    for Found { file, line, column, warning } in found {
-        let level = match warning.severity {
-            Severity::Critical => "error",
-            Severity::Warning => "warning",
-            Severity::Note => "notice",
-        };
-        let said = format!("{}\n{}", warning.message, warning.explanation);
-        let title = format!("taintlab {}", warning.code);
-        text += &annotation(level, file.as_ref(), *line, *column, &title, &said);
-    }
-    text
+/// Warnings as annotations of a workflow or of code scanning.
+fn annotations(found: &[Found], problems: &[Problem]) -> Vec<Annotation> {
+    let of_problems = problems.iter().map(|it| Annotation {
+        rule: "manifest",
+        level: Level::Warning,
+        place: it.file.clone().map(|file| (file, it.line, it.column)),
+        text: it.message.clone(),
+    });
+    let of_warnings = found.iter().map(|Found { file, line, column, warning }| Annotation {
+        rule: warning.code.as_str(),
+        level: match warning.severity {
+            Severity::Critical => Level::Error,
+            Severity::Warning => Level::Warning,
+            Severity::Note => Level::Note,
+        },
+        place: file.clone().map(|file| (file, *line, *column)),
+        text: format!("{}\n{}", warning.message, warning.explanation),
+    });
+    of_problems.chain(of_warnings).collect()
 }
 
-/// SARIF 2.1.0, as code scanning reads it.
-fn sarif(found: &[Found], problems: &[Problem]) -> serde_json::Value {
-    let location = |file: Option<&String>, line: Option<u32>, column: Option<u32>| match file {
-        Some(file) => json!([{ "physicalLocation": {
-            "artifactLocation": { "uri": file },
-            "region": { "startLine": line.unwrap_or(1), "startColumn": column.unwrap_or(1) },
-        } }]),
-        None => json!([]),
-    };
-    let of_problems = problems.iter().map(|Problem { file, line, column, message, .. }| {
-        json!({
-            "ruleId": "manifest",
-            "level": "warning",
-            "message": { "text": message },
-            "locations": location(file.as_ref(), *line, *column),
-        })
-    });
-    let of_warnings = found.iter().map(|Found { file, line, column, warning }| {
-        let level = match warning.severity {
-            Severity::Critical => "error",
-            Severity::Warning => "warning",
-            Severity::Note => "note",
-        };
-        json!({
-            "ruleId": warning.code.as_str(),
-            "level": level,
-            "message": { "text": format!("{}\n{}", warning.message, warning.explanation) },
-            "locations": location(file.as_ref(), *line, *column),
-        })
-    });
-    let results: Vec<_> = of_problems.chain(of_warnings).collect();
-    let rules = WarningCode::ALL.map(|code| json!({ "id": code.as_str() }));
-    let rules: Vec<_> = std::iter::once(json!({ "id": "manifest" })).chain(rules).collect();
-    json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "taintlab",
-                "version": env!("CARGO_PKG_VERSION"),
-                "rules": rules,
-            } },
-            "results": results,
-        }],
-    })
+/// The rules of all annotations.
+fn rules() -> Vec<&'static str> {
+    std::iter::once("manifest").chain(WarningCode::ALL.map(WarningCode::as_str)).collect()
 }

@@ -1,5 +1,7 @@
 //! `taintlab report`: which failure hurts most, and what would help.
 
+mod baseline;
+mod changed;
 mod runs;
 
 use serde::{Deserialize, Serialize};
@@ -16,10 +18,12 @@ use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Span;
 use taintlab_manifest::{SvgOptions, timeline_svg};
 use taintlab_words::report::{
-    Broken, MOST_PICTURES, Picture, Rule, html, junit, markdown, terminal,
+    Broken, MOST_PICTURES, Picture, Rule, html, junit, markdown, prometheus, terminal,
 };
 
+use self::baseline::{Baseline, RULE};
 use self::runs::{Made, make};
+use crate::annotations::{github, sarif};
 use crate::cluster::{no_files, read_cluster};
 use crate::host::Host;
 use crate::json;
@@ -34,6 +38,17 @@ struct Cluster {
     scenario: Scenario,
     warnings: Vec<Problem>,
     imported: Imported,
+}
+
+/// A whole report, and what it is compared with.
+struct Whole<'a> {
+    outline: &'a Outline,
+    results: &'a [RunResult],
+    plan: Option<Plan>,
+    baseline: Option<Baseline>,
+    /// The texts of the cluster, if there is a baseline.
+    inputs: &'a [Input],
+    reasons: Vec<String>,
 }
 
 /// A part of a report, as `--shard` prints it.
@@ -59,8 +74,10 @@ pub(crate) fn report(host: &dyn Host, line: &ReportLine) -> Done<u8> {
     }
     let files = files_of(&line.files, "report")?;
     let asked = Asked::of(&line.options, line.shard.as_ref())?;
-    let cluster = cluster_of(host, files, &line.apply.apply, &line.options.kubernetes)?;
-    asked.answer(host, cluster)
+    let inputs = read_inputs(host, files, &line.apply.apply)?;
+    let from = files.first().map_or("-", String::as_str);
+    let cluster = cluster_in(host, &inputs, from, &line.options.kubernetes)?;
+    asked.answer(host, cluster, inputs)
 }
 
 /// `kubectl taintlab report`: the cluster of the current context.
@@ -73,7 +90,6 @@ pub(crate) fn report_cluster(host: &dyn Host, line: &PluginReport) -> Done<u8> {
     let applied = read_inputs(host, &[], &line.apply.apply)?;
     let inputs: Vec<Input> = read.inputs.iter().cloned().chain(applied).collect();
     let mut cluster = of_inputs(&inputs, options)?;
-    drop(inputs);
     cluster.scenario.kubernetes.release = read.release.or(cluster.scenario.kubernetes.release);
     if read.release_text.is_some() {
         cluster.imported.release = read.release;
@@ -82,7 +98,7 @@ pub(crate) fn report_cluster(host: &dyn Host, line: &PluginReport) -> Done<u8> {
     let not_read = read.not_read.iter().map(|it| format!("{}: {}", it.kind, it.why)).collect();
     let (context, server, namespace) = (read.context, read.version, read.namespace);
     asked.options.source = ReportSource { context, server, namespace, not_read };
-    asked.answer(host, cluster)
+    asked.answer(host, cluster, inputs)
 }
 
 /// Request of a command line.
@@ -106,8 +122,10 @@ impl<'l> Asked<'l> {
         Ok(Self { line, options, rules, shard, workers: workers_of(line)? })
     }
 
-    fn answer(self, host: &dyn Host, cluster: Cluster) -> Done<u8> {
+    fn answer(self, host: &dyn Host, cluster: Cluster, inputs: Vec<Input>) -> Done<u8> {
         let Self { line, options, rules, shard, workers } = self;
+        let baseline = Baseline::of(host, line, &options)?;
+        let inputs = if baseline.is_some() { inputs } else { Vec::new() };
         let mut plan = plan_of(host, cluster, options, line)?;
         let all = plan.runs();
         let runs: Vec<Run> = match shard {
@@ -128,15 +146,15 @@ impl<'l> Asked<'l> {
         }
         let reasons = made.interrupted.then(|| "it was interrupted".to_owned());
         let outline = plan.outline().clone();
-        write(
-            host,
-            &outline,
-            &made.results,
-            Some(plan),
-            line,
-            &rules,
-            reasons.into_iter().collect(),
-        )
+        let whole = Whole {
+            outline: &outline,
+            results: &made.results,
+            plan: Some(plan),
+            baseline,
+            inputs: &inputs,
+            reasons: reasons.into_iter().collect(),
+        };
+        write(host, whole, line, &rules)
     }
 }
 
@@ -156,10 +174,14 @@ fn merge(host: &dyn Host, files: &[String], line: &ReportLine) -> Done<u8> {
     let results: Vec<RunResult> = parts.iter().flat_map(|part| part.results.clone()).collect();
     let reasons = reasons_of(&parts);
     let line_options = &line.options;
-    if line.cluster.is_empty() {
-        return write(host, outline, &results, None, line_options, &rules, reasons);
-    }
-    let cluster = cluster_of(host, &line.cluster, &line.apply.apply, &line_options.kubernetes)?;
+    let baseline = Baseline::of(host, line_options, &outline.options)?;
+    let Some(first) = line.cluster.first() else {
+        let results = &results;
+        let whole = Whole { outline, results, plan: None, baseline, inputs: &[], reasons };
+        return write(host, whole, line_options, &rules);
+    };
+    let inputs = read_inputs(host, &line.cluster, &line.apply.apply)?;
+    let cluster = cluster_in(host, &inputs, first, &line_options.kubernetes)?;
     let mut plan = plan_of(host, cluster, outline.options.clone(), line_options)?;
     if plan.outline() != outline {
         let why = "it is not the cluster that the parts were made of, or has other flags";
@@ -167,7 +189,9 @@ fn merge(host: &dyn Host, files: &[String], line: &ReportLine) -> Done<u8> {
     }
     let workers = workers_of(line_options)?;
     let made = run_all(host, &mut plan, Vec::new(), results, true, workers)?;
-    write(host, outline, &made.results, Some(plan), line_options, &rules, reasons)
+    let (results, plan, inputs) = (&made.results, Some(plan), inputs.as_slice());
+    let whole = Whole { outline, results, plan, baseline, inputs, reasons };
+    write(host, whole, line_options, &rules)
 }
 
 fn part_of(host: &dyn Host, from: &str) -> Done<Part> {
@@ -199,12 +223,26 @@ fn reasons_of(parts: &[Part]) -> Vec<String> {
 }
 
 fn check_outputs(line: &Line, is_shard: bool) -> Done<()> {
-    let outputs = [("json", line.json), ("markdown", line.markdown), ("junit", line.junit)];
+    let outputs = [
+        ("json", line.json),
+        ("markdown", line.markdown),
+        ("junit", line.junit),
+        ("github", line.github),
+        ("sarif", line.sarif),
+        ("prometheus", line.prometheus),
+    ];
     let chosen: Vec<&str> = outputs.iter().filter(|it| it.1).map(|it| it.0).collect();
     if let [one, other, ..] = chosen.as_slice() {
         return Err(Stop::usage(format!("--{one} and --{other} cannot be used together")));
     }
-    if is_shard && (line.markdown || line.junit || line.html.is_some()) {
+    if let Some((option, _)) =
+        [("github", line.github), ("sarif", line.sarif)].iter().find(|it| it.1)
+        && line.baseline.is_empty()
+    {
+        return Err(Stop::usage(format!("--{option} says what got worse; it needs --baseline")));
+    }
+    let is_other = chosen.first().is_some_and(|name| *name != "json");
+    if is_shard && (is_other || line.html.is_some() || !line.baseline.is_empty()) {
         let why =
             "--shard prints a part as JSON; give the other outputs to `taintlab report merge`";
         return Err(Stop::usage(why));
@@ -301,19 +339,17 @@ fn options_of(line: &Line) -> Done<ReportOptions> {
     })
 }
 
-/// The cluster of files: a scenario, or manifests.
-fn cluster_of(
+/// The cluster of texts: a scenario, or manifests. `from` is the file of a scenario.
+fn cluster_in(
     host: &dyn Host,
-    files: &[String],
-    apply: &[String],
+    inputs: &[Input],
+    from: &str,
     kubernetes: &KubernetesLine,
 ) -> Done<Cluster> {
     let options = simulator_options(kubernetes, false)?;
-    let inputs = read_inputs(host, files, apply)?;
-    let from = files.first().map_or("-", String::as_str);
     let is = "is a cluster by itself";
-    let Some(opened) = the_scenario(host, &inputs, from, is, kubernetes, &options)? else {
-        return of_inputs(&inputs, options);
+    let Some(opened) = the_scenario(host, inputs, from, is, kubernetes, &options)? else {
+        return of_inputs(inputs, options);
     };
     simulator_of(&opened, kubernetes)?;
     let Opened { scenario, warnings, .. } = opened;
@@ -364,34 +400,36 @@ fn run_all(
 }
 
 /// Writes what is asked for, and says which rules are broken and why the report is not whole.
-fn write(
-    host: &dyn Host,
-    outline: &Outline,
-    results: &[RunResult],
-    plan: Option<Plan>,
-    line: &Line,
-    rules: &[Rule],
-    mut reasons: Vec<String>,
-) -> Done<u8> {
+fn write(host: &dyn Host, whole: Whole<'_>, line: &Line, rules: &[Rule]) -> Done<u8> {
+    let Whole { outline, results, plan, baseline, inputs, mut reasons } = whole;
     let report =
         put_together(outline, results).map_err(|error| Stop::failed(format!("error: {error}")))?;
     reasons.extend(report.missing.iter().cloned());
+    let compared = baseline.map(|baseline| baseline.compare(&report, inputs));
     let mut broken: Vec<Broken> = reasons.iter().map(|reason| Broken::not_whole(reason)).collect();
     broken.extend(rules.iter().flat_map(|rule| rule.broken(&report)));
+    broken.extend(compared.iter().flat_map(baseline::Compared::broken));
     if let Some(file) = &line.html {
         let pictures = plan.map_or(Ok(Vec::new()), |plan| pictures(&report, plan))?;
         host.write(file, &html(&report, &pictures))
             .map_err(|why| Stop::failed(format!("{file}: error: {why}")))?;
     }
-    if line.json {
-        host.out(&(json::line(&report) + "\n"));
-    } else if line.markdown {
-        host.out(&markdown(&report));
-    } else if line.junit {
-        host.out(&junit(&report, &broken));
-    } else if line.html.is_none() {
-        host.out(&terminal(&report, host.style()));
-    }
+    let text = match &compared {
+        _ if line.junit => junit(&report, &broken),
+        _ if line.prometheus => prometheus(&report),
+        Some(compared) if line.json => json::line(&compared.json(&report)) + "\n",
+        Some(compared) if line.github => github(&compared.annotations()),
+        Some(compared) if line.sarif => {
+            json::lines(&sarif(&[RULE], &compared.annotations())) + "\n"
+        }
+        Some(compared) if line.markdown => compared.markdown(),
+        Some(compared) => compared.terminal(host),
+        None if line.json => json::line(&report) + "\n",
+        None if line.markdown => markdown(&report),
+        None if line.html.is_some() => String::new(),
+        None => terminal(&report, host.style()),
+    };
+    host.out(&text);
     for Broken { text, .. } in &broken {
         host.err(&format!("failed: {text}\n"));
     }

@@ -17,6 +17,7 @@
 //! ready until the node lifecycle controller says otherwise. Only a power failure takes the pods of
 //! a node down immediately, until the node is back.
 
+mod difference;
 mod domains;
 mod fault;
 mod findings;
@@ -39,6 +40,7 @@ use core::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+pub use self::difference::{Became, Change, Difference, NOISE, Outcome, worst_outcomes};
 pub use self::domains::{Domain, DomainKind, DomainList, Headroom};
 pub use self::fault::Fault;
 pub use self::findings::{

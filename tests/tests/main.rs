@@ -13,6 +13,7 @@ mod admission {
 mod command {
     mod applied;
     mod asked;
+    mod compared;
     mod host;
     mod linted;
 }

@@ -1,8 +1,10 @@
 //! The resilience report in words.
 
+mod difference;
 mod html;
 mod junit;
 mod markdown;
+mod prometheus;
 mod rules;
 mod terminal;
 
@@ -18,9 +20,11 @@ use taintlab_core::report::{
 };
 use taintlab_core::time::Span;
 
+pub use self::difference::{ChangedObject, difference_markdown, difference_terminal, worse};
 pub use self::html::{MOST_PICTURES, Picture, html};
 pub use self::junit::junit;
 pub use self::markdown::markdown;
+pub use self::prometheus::prometheus;
 pub use self::rules::{Broken, Rule};
 pub use self::terminal::terminal;
 

@@ -11,7 +11,8 @@ use super::{
     sections, title, title_score, totals, unharmed,
 };
 
-fn table(head: &[String], rows: &[Vec<String>]) -> String {
+/// A table.
+pub(super) fn table(head: &[String], rows: &[Vec<String>]) -> String {
     let line = |cells: &[String]| {
         let cells: Vec<_> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
         format!("| {} |\n", cells.join(" | "))
