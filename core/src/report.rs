@@ -40,7 +40,9 @@ use core::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-pub use self::difference::{Became, Change, Difference, NOISE, Outcome, worst_outcomes};
+pub use self::difference::{
+    Became, Change, Difference, EarlierReport, NOISE, Outcome, worst_outcomes,
+};
 pub use self::domains::{Domain, DomainKind, DomainList, Headroom};
 pub use self::fault::Fault;
 pub use self::findings::{

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 use taintlab_answers::read::decode;
-use taintlab_core::report::{Became, Difference, Plan, Report, ReportOptions};
+use taintlab_core::report::{Became, Difference, EarlierReport, Plan, Report, ReportOptions};
 use taintlab_manifest::is_scenario;
 use taintlab_words::report::{
     Broken, ChangedObject, difference_markdown, difference_terminal, worse,
@@ -22,7 +22,7 @@ pub(super) const RULE: &str = "worse-than-baseline";
 
 /// The report before.
 pub(super) struct Baseline {
-    report: Report,
+    report: EarlierReport,
     /// The texts that it is about; none if it was made before.
     inputs: Vec<Input>,
 }
@@ -65,7 +65,7 @@ impl Baseline {
         }
         let report = put_together(plan.outline(), &made.results);
         let report = report.map_err(|error| Stop::failed(format!("error: --baseline: {error}")))?;
-        Ok(Some(Self { report, inputs }))
+        Ok(Some(Self { report: report.into(), inputs }))
     }
 
     /// What a report of these texts says otherwise.
@@ -82,7 +82,7 @@ impl Baseline {
 }
 
 /// The report that a text is, unless it is something else.
-fn report_in(file: &str, text: &str) -> Done<Option<Report>> {
+fn report_in(file: &str, text: &str) -> Done<Option<EarlierReport>> {
     if !text.trim_start().starts_with('{') {
         return Ok(None);
     }

@@ -8,14 +8,34 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::{Cell, DomainKind, Fault, Millis, Report, ReportSubject, RunSummary};
+use super::{Cell, DomainKind, Fault, Millis, Outline, Report, ReportSubject, RunSummary, Score};
 use crate::order::Order;
 
 /// The longest difference of a time that is none: heartbeats come every 10 s and health passes every
 /// 5 s, and another pod more or less moves them.
 pub const NOISE: Millis = Millis(15_000);
+
+/// What of an earlier report a later one is compared with; also read from a whole report.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct EarlierReport {
+    /// Its subject.
+    pub outline: Outline,
+    /// Its score, if it has one.
+    #[serde(default)]
+    pub score: Option<Score>,
+    /// Its figures.
+    pub cells: Vec<Cell>,
+    /// Summaries of its runs.
+    pub runs: Vec<RunSummary>,
+}
+
+impl From<Report> for EarlierReport {
+    fn from(Report { outline, score, cells, runs, .. }: Report) -> Self {
+        Self { outline, score, cells, runs }
+    }
+}
 
 /// What a report says otherwise than an earlier one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -95,8 +115,8 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    fn of(cell: &Cell, report: &Report) -> Self {
-        let domain = report.outline.domains.get(cell.domain);
+    fn of(cell: &Cell, outline: &Outline) -> Self {
+        let domain = outline.domains.get(cell.domain);
         Self {
             domain: domain.map(ToString::to_string).unwrap_or_default(),
             never_whole_again: cell.never_whole_again > 0,
@@ -108,18 +128,14 @@ impl Outcome {
     }
 
     /// The outcome of the drains of a kind, the first that does not end if there is one.
-    fn of_drains(report: &Report, kind: DomainKind, fault: &str) -> Self {
-        let domain = |run: &RunSummary| report.outline.domains.get(run.domain);
-        let hangs =
-            report.runs.iter().filter(|run| run.fault.to_string() == fault).find_map(|run| {
-                let drain = run.drain.as_ref().filter(|it| it.ended.is_none() || it.failed)?;
-                let domain = domain(run).filter(|domain| domain.kind == kind)?;
-                let error = drain.error.clone();
-                Some((
-                    domain.to_string(),
-                    error.unwrap_or_else(|| "it still waits for pods".into()),
-                ))
-            });
+    fn of_drains(outline: &Outline, runs: &[RunSummary], kind: DomainKind, fault: &str) -> Self {
+        let domain = |run: &RunSummary| outline.domains.get(run.domain);
+        let hangs = runs.iter().filter(|run| run.fault.to_string() == fault).find_map(|run| {
+            let drain = run.drain.as_ref().filter(|it| it.ended.is_none() || it.failed)?;
+            let domain = domain(run).filter(|domain| domain.kind == kind)?;
+            let error = drain.error.clone();
+            Some((domain.to_string(), error.unwrap_or_else(|| "it still waits for pods".into())))
+        });
         let (domain, hangs) =
             hangs.map(|(domain, error)| (domain, Some(error))).unwrap_or_default();
         Self { domain, hangs, ..Self::default() }
@@ -157,19 +173,25 @@ struct Worst<'a> {
 }
 
 impl<'a> Worst<'a> {
-    fn of(report: &'a Report) -> Self {
+    fn of(outline: &Outline, cells: &'a [Cell], runs: &[RunSummary]) -> Self {
         let kind_of = |domain: usize| {
-            let domain = report.outline.domains.get(domain)?;
+            let domain = outline.domains.get(domain)?;
             // Nothing survives the whole cluster, before or after.
             (!domain.whole_cluster).then_some(domain.kind)
         };
-        let runs = report.failures.iter();
-        let kinds = runs.filter_map(|it| Some((kind_of(it.domain)?, it.fault.to_string())));
-        let mut worst = Self { kinds: kinds.collect(), of: BTreeMap::new() };
-        for cell in &report.cells {
+        let by_nodes = outline.by_nodes();
+        let mut kinds = BTreeSet::new();
+        for run in runs {
+            let domains = by_nodes.get(&run.domain).into_iter().flatten();
+            for kind in domains.filter_map(|domain| kind_of(*domain)) {
+                kinds.insert((kind, run.fault.to_string()));
+            }
+        }
+        let mut worst = Self { kinds, of: BTreeMap::new() };
+        for cell in cells {
             let Some(kind) = kind_of(cell.domain) else { continue };
             let key = (&cell.worst.subject, kind, cell.fault.to_string());
-            let outcome = Outcome::of(cell, report);
+            let outcome = Outcome::of(cell, outline);
             let known = worst.of.get(&key).is_some_and(|(_, it)| it.rank() >= outcome.rank());
             if !known {
                 worst.of.insert(key, ((kind, cell.fault.clone()), outcome));
@@ -190,19 +212,20 @@ impl<'a> Worst<'a> {
 /// The worst failure of each kind for each workload that it harms.
 #[must_use]
 pub fn worst_outcomes(report: &Report) -> Vec<(&ReportSubject, DomainKind, Fault, Outcome)> {
-    let all = Worst::of(report).of.into_iter();
+    let all = Worst::of(&report.outline, &report.cells, &report.runs).of.into_iter();
     all.map(|((subject, ..), ((kind, fault), outcome))| (subject, kind, fault, outcome)).collect()
 }
 
 impl Difference {
     /// What `after` says otherwise than `before`.
     #[must_use]
-    pub fn of(before: &Report, after: &Report) -> Self {
-        let (old, new) = (Worst::of(before), Worst::of(after));
-        let subjects = |report: &Report| -> BTreeSet<ReportSubject> {
-            report.outline.subjects.iter().cloned().collect()
+    pub fn of(before: &EarlierReport, after: &Report) -> Self {
+        let old = Worst::of(&before.outline, &before.cells, &before.runs);
+        let new = Worst::of(&after.outline, &after.cells, &after.runs);
+        let subjects = |outline: &Outline| -> BTreeSet<ReportSubject> {
+            outline.subjects.iter().cloned().collect()
         };
-        let (were, are) = (subjects(before), subjects(after));
+        let (were, are) = (subjects(&before.outline), subjects(&after.outline));
         let mut changes = Vec::new();
         let mut unchanged = 0;
         for subject in were.symmetric_difference(&are) {
@@ -221,8 +244,9 @@ impl Difference {
             });
         }
         for (kind, name) in old.kinds.intersection(&new.kinds) {
-            let drains = |report| Outcome::of_drains(report, *kind, name);
-            let (before, after) = (drains(before), drains(after));
+            let drains = |outline, runs| Outcome::of_drains(outline, runs, *kind, name);
+            let before = drains(&before.outline, &before.runs);
+            let after = drains(&after.outline, &after.runs);
             // What a drain that hangs does not do to workloads is no gain.
             if let Some(became) = Outcome::became(&before, &after) {
                 changes.push(Change {
@@ -259,10 +283,10 @@ impl Difference {
             (change.became, Reverse(harm(&change.after).max(harm(&change.before))))
         });
         let not_compared = old.kinds.symmetric_difference(&new.kinds);
-        let score = |report: &Report| report.score.as_ref().map(|score| score.score);
+        let score = |score: &Option<Score>| score.as_ref().map(|score| score.score);
         Self {
-            score_before: score(before),
-            score_after: score(after),
+            score_before: score(&before.score),
+            score_after: score(&after.score),
             changes,
             unchanged,
             not_compared: not_compared

@@ -132,7 +132,7 @@ fn a_report_is_a_baseline_too() {
     let files = [("nodes.yaml", NODES), ("web.yaml", WEB), ("batch.yaml", BATCH)];
     let before = taintlab("report nodes.yaml web.yaml batch.yaml --remedies 0 --json", &files).out;
     let (web, _) = changed("replicas: 3", "replicas: 1");
-    let torn = before.replacen("\"heading\":", "\"head\":", 1);
+    let torn = before.replacen("\"horizon\":", "\"horizont\":", 1);
     let files = [
         ("nodes.yaml", NODES),
         ("web.yaml", web.as_str()),
