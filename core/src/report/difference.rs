@@ -3,7 +3,7 @@
 //! Nodes have other names from day to day, so the worst failure of each kind is compared: losing any
 //! node with losing any node.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -128,9 +128,9 @@ impl Outcome {
     }
 
     /// The outcome of the drains of a kind, the first that does not end if there is one.
-    fn of_drains(outline: &Outline, runs: &[RunSummary], kind: DomainKind, fault: &str) -> Self {
+    fn of_drains(outline: &Outline, runs: &[RunSummary], (kind, fault): Kind<'_>) -> Self {
         let domain = |run: &RunSummary| outline.domains.get(run.domain);
-        let hangs = runs.iter().filter(|run| run.fault.to_string() == fault).find_map(|run| {
+        let hangs = runs.iter().filter(|run| run.fault == *fault).find_map(|run| {
             let drain = run.drain.as_ref().filter(|it| it.ended.is_none() || it.failed)?;
             let domain = domain(run).filter(|domain| domain.kind == kind)?;
             let error = drain.error.clone();
@@ -164,56 +164,63 @@ impl Outcome {
     }
 }
 
-type Kind = (DomainKind, Fault);
+/// A kind of failure.
+type Kind<'a> = (DomainKind, &'a Fault);
 
-/// The kinds of failure that a report has, and the worst of each for each workload.
+/// The kinds of failure that a report has, and the worst of each for each workload that it harms, in
+/// the order of both.
 struct Worst<'a> {
-    kinds: BTreeSet<(DomainKind, String)>,
-    of: BTreeMap<(&'a ReportSubject, DomainKind, String), (Kind, Outcome)>,
+    kinds: Vec<Kind<'a>>,
+    of: Vec<(&'a ReportSubject, Kind<'a>, Outcome)>,
 }
 
 impl<'a> Worst<'a> {
-    fn of(outline: &Outline, cells: &'a [Cell], runs: &[RunSummary]) -> Self {
+    fn of(outline: &Outline, cells: &'a [Cell], runs: &'a [RunSummary]) -> Self {
         let kind_of = |domain: usize| {
             let domain = outline.domains.get(domain)?;
             // Nothing survives the whole cluster, before or after.
             (!domain.whole_cluster).then_some(domain.kind)
         };
         let by_nodes = outline.by_nodes();
-        let mut kinds = BTreeSet::new();
+        let mut kinds = Vec::new();
         for run in runs {
             let domains = by_nodes.get(&run.domain).into_iter().flatten();
             for kind in domains.filter_map(|domain| kind_of(*domain)) {
-                kinds.insert((kind, run.fault.to_string()));
+                if !kinds.contains(&(kind, &run.fault)) {
+                    kinds.push((kind, &run.fault));
+                }
             }
         }
-        let mut worst = Self { kinds, of: BTreeMap::new() };
-        for cell in cells {
-            let Some(kind) = kind_of(cell.domain) else { continue };
-            let key = (&cell.worst.subject, kind, cell.fault.to_string());
-            let outcome = Outcome::of(cell, outline);
-            let known = worst.of.get(&key).is_some_and(|(_, it)| it.rank() >= outcome.rank());
-            if !known {
-                worst.of.insert(key, ((kind, cell.fault.clone()), outcome));
-            }
-        }
-        worst
+        let outcomes = cells.iter().filter_map(|cell| {
+            let kind = (kind_of(cell.domain)?, &cell.fault);
+            Some((&cell.worst.subject, kind, Outcome::of(cell, outline)))
+        });
+        let mut of: Vec<_> = outcomes.collect();
+        of.order_by(|(subject, kind, outcome), (other, other_kind, other_outcome)| {
+            let worst_first = || other_outcome.rank().cmp(&outcome.rank());
+            (subject, kind).cmp(&(other, other_kind)).then_with(worst_first)
+        });
+        of.dedup_by(|one, other| (one.0, one.1) == (other.0, other.1));
+        Self { kinds, of }
     }
 
-    fn of_subject(&self, subject: &'a ReportSubject) -> impl Iterator<Item = &(Kind, Outcome)> {
-        self.of.iter().filter(move |((of, ..), _)| *of == subject).map(|(_, found)| found)
+    fn of_subject(&self, subject: &ReportSubject) -> impl Iterator<Item = (Kind<'a>, &Outcome)> {
+        let first = self.of.partition_point(|(other, ..)| *other < subject);
+        let own = self.of.iter().skip(first).take_while(move |(other, ..)| *other == subject);
+        own.map(|(_, kind, outcome)| (*kind, outcome))
     }
 
-    fn outcome(&self, key: &(&ReportSubject, DomainKind, String)) -> Outcome {
-        self.of.get(key).map(|(_, outcome)| outcome.clone()).unwrap_or_default()
+    fn outcome(&self, subject: &ReportSubject, kind: Kind<'_>) -> Outcome {
+        let found = self.of_subject(subject).find(|(other, _)| *other == kind);
+        found.map(|(_, outcome)| outcome.clone()).unwrap_or_default()
     }
 }
 
 /// The worst failure of each kind for each workload that it harms.
 #[must_use]
-pub fn worst_outcomes(report: &Report) -> Vec<(&ReportSubject, DomainKind, Fault, Outcome)> {
+pub fn worst_outcomes(report: &Report) -> Vec<(&ReportSubject, DomainKind, &Fault, Outcome)> {
     let all = Worst::of(&report.outline, &report.cells, &report.runs).of.into_iter();
-    all.map(|((subject, ..), ((kind, fault), outcome))| (subject, kind, fault, outcome)).collect()
+    all.map(|(subject, (kind, fault), outcome)| (subject, kind, fault, outcome)).collect()
 }
 
 impl Difference {
@@ -222,76 +229,71 @@ impl Difference {
     pub fn of(before: &EarlierReport, after: &Report) -> Self {
         let old = Worst::of(&before.outline, &before.cells, &before.runs);
         let new = Worst::of(&after.outline, &after.cells, &after.runs);
-        let subjects = |outline: &Outline| -> BTreeSet<ReportSubject> {
-            outline.subjects.iter().cloned().collect()
+        let sorted = |outline: &Outline| {
+            let mut subjects = outline.subjects.clone();
+            subjects.order();
+            subjects
         };
-        let (were, are) = (subjects(&before.outline), subjects(&after.outline));
+        let (were, are) = (sorted(&before.outline), sorted(&after.outline));
         let mut changes = Vec::new();
         let mut unchanged = 0;
-        for subject in were.symmetric_difference(&are) {
-            let (became, side) =
-                if are.contains(subject) { (Became::New, &new) } else { (Became::Gone, &old) };
-            let worst = side.of_subject(subject).max_by_key(|(_, outcome)| outcome.rank());
-            let outcome = worst.map(|(_, outcome)| outcome.clone());
-            let kind = worst.map(|(kind, _)| kind.clone());
-            changes.push(Change {
-                subject: Some(subject.clone()),
-                became,
-                kind: kind.as_ref().map(|(kind, _)| *kind),
-                fault: kind.map(|(_, fault)| fault),
-                before: outcome.clone().filter(|_| became == Became::Gone),
-                after: outcome.filter(|_| became == Became::New),
-            });
-        }
-        for (kind, name) in old.kinds.intersection(&new.kinds) {
-            let drains = |outline, runs| Outcome::of_drains(outline, runs, *kind, name);
-            let before = drains(&before.outline, &before.runs);
-            let after = drains(&after.outline, &after.runs);
-            // What a drain that hangs does not do to workloads is no gain.
-            if let Some(became) = Outcome::became(&before, &after) {
-                changes.push(Change {
-                    subject: None,
-                    became,
-                    kind: Some(*kind),
-                    fault: Some(Fault::Drained),
-                    before: Some(before),
-                    after: Some(after),
-                });
-                continue;
-            }
-            for subject in were.intersection(&are) {
-                let key = (subject, *kind, name.clone());
-                let (before, after) = (old.outcome(&key), new.outcome(&key));
-                let Some(became) = Outcome::became(&before, &after) else {
-                    unchanged += 1;
-                    continue;
-                };
-                // What is worse or better is in one of them.
-                let found = new.of.get(&key).or_else(|| old.of.get(&key));
+        for (became, own, others, worst) in
+            [(Became::New, &are, &were, &new), (Became::Gone, &were, &are, &old)]
+        {
+            for subject in own.iter().filter(|it| others.binary_search(it).is_err()) {
+                let found = worst.of_subject(subject).max_by_key(|(_, outcome)| outcome.rank());
+                let outcome = found.map(|(_, outcome)| outcome.clone());
                 changes.push(Change {
                     subject: Some(subject.clone()),
                     became,
-                    kind: Some(*kind),
+                    kind: found.map(|((kind, _), _)| kind),
                     fault: found.map(|((_, fault), _)| fault.clone()),
+                    before: outcome.clone().filter(|_| became == Became::Gone),
+                    after: outcome.filter(|_| became == Became::New),
+                });
+            }
+        }
+        for kind in new.kinds.iter().copied().filter(|kind| old.kinds.contains(kind)) {
+            let before_drains = Outcome::of_drains(&before.outline, &before.runs, kind);
+            let after_drains = Outcome::of_drains(&after.outline, &after.runs, kind);
+            let mut add = |subject: Option<&ReportSubject>, before: Outcome, after: Outcome| {
+                let became = Outcome::became(&before, &after)?;
+                changes.push(Change {
+                    subject: subject.cloned(),
+                    became,
+                    kind: Some(kind.0),
+                    fault: Some(kind.1.clone()),
                     before: Some(before),
                     after: Some(after),
                 });
+                Some(())
+            };
+            // What a drain that hangs does not do to workloads is no gain.
+            if add(None, before_drains, after_drains).is_some() {
+                continue;
+            }
+            for subject in are.iter().filter(|it| were.binary_search(it).is_ok()) {
+                let (before, after) = (old.outcome(subject, kind), new.outcome(subject, kind));
+                unchanged += usize::from(add(Some(subject), before, after).is_none());
             }
         }
         changes.order_by_key(|change| {
             let harm = |outcome: &Option<Outcome>| outcome.as_ref().map(|it| it.harm);
             (change.became, Reverse(harm(&change.after).max(harm(&change.before))))
         });
-        let not_compared = old.kinds.symmetric_difference(&new.kinds);
+        let alone = |one: &Worst<'_>, other: &Worst<'_>| -> Vec<String> {
+            let alone = one.kinds.iter().filter(|kind| !other.kinds.contains(kind));
+            alone.map(|(kind, fault)| format!("{} {fault}", kind.as_str())).collect()
+        };
+        let mut not_compared = alone(&old, &new);
+        not_compared.extend(alone(&new, &old));
         let score = |score: &Option<Score>| score.as_ref().map(|score| score.score);
         Self {
             score_before: score(&before.score),
             score_after: score(&after.score),
             changes,
             unchanged,
-            not_compared: not_compared
-                .map(|(kind, fault)| kind.as_str().to_string() + " " + fault)
-                .collect(),
+            not_compared,
         }
     }
 
