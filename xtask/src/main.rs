@@ -19,6 +19,7 @@ mod site;
 mod size;
 mod steps;
 mod suite;
+mod vectors;
 mod workspace;
 
 use std::path::PathBuf;
@@ -56,6 +57,8 @@ enum Task {
     Cli,
     /// Build the policy module, into target/policy/, and print its sizes; fails over the budget
     Policy,
+    /// Pack Kubernetes' recorded answers, with runners in four languages, into target/vectors/
+    Vectors,
     /// Build what is published, into target/site/: playground, book, embed
     Site,
     /// Run every test: Rust, conformance, wasm in Node, the playground in Chromium, the npm package
@@ -115,6 +118,7 @@ fn run(workspace: &mut Workspace, task: Task) -> anyhow::Result<ExitCode> {
         Task::Npm => npm::set_up_and_build(workspace)?,
         Task::Cli => drop(cli::build(workspace)?),
         Task::Policy => policy::set_up_and_build(workspace)?,
+        Task::Vectors => vectors::pack(workspace)?,
         Task::Site => site::build(workspace)?,
         Task::Test { suite: None, .. } => return Ok(suite::run(workspace, Scope::Tests)),
         Task::Test { suite: Some(suite), filter } => {

@@ -1,4 +1,5 @@
-// Asks the policy module through wazero: host MODULE REQUESTS.
+// Asks the policy module through wazero: host MODULE REQUESTS. With --vectors, host --vectors MODULE
+// FOLDER compares it with Kubernetes' recorded answers, by the runner that others copy.
 package main
 
 import (
@@ -55,7 +56,62 @@ func (p *Policy) Ask(request []byte, limit uint64) ([]byte, error) {
 	return answer, err
 }
 
+// object is one of JSON.
+type object = map[string]any
+
+// lines is a Reporter that prints, and counts what is wrong.
+type lines struct{ wrong int }
+
+func (l *lines) Logf(format string, arguments ...any)   { fmt.Printf(format+"\n", arguments...) }
+func (l *lines) Errorf(format string, arguments ...any) { l.wrong++ }
+
+// compare compares the module's answers with the recorded ones.
+func compare(module, folder string) {
+	bytes, err := os.ReadFile(module)
+	check(err)
+	policy, err := New(context.Background(), bytes)
+	check(err)
+	ask := func(request object, answer any) error {
+		bytes, err := json.Marshal(request)
+		if err != nil {
+			return err
+		}
+		if bytes, err = policy.Ask(bytes, 0); err != nil {
+			return err
+		}
+		return json.Unmarshal(bytes, answer)
+	}
+	tolerates := func(c object) (any, error) {
+		gates := object{"TaintTolerationComparisonOperators": c["enable_comparison_operators"] == true}
+		var found struct{ Taints []struct{ TolerationIndex *int } }
+		err := ask(object{
+			"function": "match", "taints": []any{c["taint"]}, "tolerations": []any{c["toleration"]},
+			"options": object{"release": "1.36", "featureGates": gates},
+		}, &found)
+		if err != nil || len(found.Taints) != 1 {
+			return nil, fmt.Errorf("no answer: %v", err)
+		}
+		return object{"tolerates": found.Taints[0].TolerationIndex != nil}, nil
+	}
+	report := &lines{}
+	for _, family := range []string{"tolerates", "tolerates-numeric", "tolerates_1.36"} {
+		Run(report, folder, family, tolerates)
+	}
+	if report.wrong > 0 {
+		log.Fatalf("%d differences", report.wrong)
+	}
+	wrong := &lines{}
+	Run(wrong, folder, "tolerates", func(object) (any, error) { return object{"tolerates": true}, nil })
+	if wrong.wrong != 4 {
+		log.Fatalf("a wrong entry has %d errors", wrong.wrong)
+	}
+}
+
 func main() {
+	if os.Args[1] == "--vectors" {
+		compare(os.Args[2], os.Args[3])
+		return
+	}
 	bytes, err := os.ReadFile(os.Args[1])
 	check(err)
 	policy, err := New(context.Background(), bytes)

@@ -1,6 +1,10 @@
-"""Asks the policy module through wasmtime: host.py MODULE REQUESTS."""
+"""Asks the policy module through wasmtime: host.py MODULE REQUESTS.
+
+With --vectors, host.py --vectors MODULE FOLDER compares it with Kubernetes' recorded answers.
+"""
 
 import json
+import os
 import sys
 
 from wasmtime import Instance, Module, Store
@@ -30,7 +34,47 @@ class Policy:
         return bytes(answer)
 
 
+def compare(module, folder):
+    """Compares the module's answers with the recorded ones, by the runner that others copy."""
+    sys.path.insert(0, os.path.join(folder, "runners"))
+    import vectors
+
+    policy = Policy(module)
+
+    def ask(**request):
+        return json.loads(policy.ask(json.dumps(request).encode()))
+
+    def tolerates(case):
+        gate = case.get("enable_comparison_operators", False)
+        options = {"release": "1.36", "featureGates": {"TaintTolerationComparisonOperators": gate}}
+        taints, tolerations = [case["taint"]], [case["toleration"]]
+        found = ask(function="match", taints=taints, tolerations=tolerations, options=options)
+        return {"tolerates": found["taints"][0].get("tolerationIndex") is not None}
+
+    def zone_state(case):
+        def node(status):
+            conditions = [{"type": "Ready", "status": status}]
+            return {} if status == "nil" else {"status": {"conditions": conditions}}
+
+        kinds = case.get("not_ready_kinds") or []
+        kinds += ["False"] * (case["not_ready"] - len(kinds))
+        nodes = [node(status) for status in ["True"] * case["ready"] + kinds]
+        options = {"unhealthyZoneThreshold": case["unhealthy_zone_threshold"]}
+        found = ask(function="zone_state", nodes=nodes, options=options)
+        return {"result_not_ready": found["notReady"], "result_state": found["state"]}
+
+    for family in ("tolerates", "tolerates-numeric", "tolerates_1.36"):
+        assert vectors.run(folder, family, tolerates, out=sys.stdout)
+    assert vectors.run(folder, "zone_state", zone_state, out=sys.stdout)
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:
+        wrong = vectors.run(folder, "tolerates", lambda case: {"tolerates": True}, out=nowhere)
+    assert not wrong, "a wrong entry passes"
+
+
 def main():
+    if sys.argv[1] == "--vectors":
+        compare(*sys.argv[2:])
+        return
     _, module, requests = sys.argv
     policy = Policy(module)
     count = 0
