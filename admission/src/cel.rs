@@ -1,8 +1,8 @@
 //! The rules as expressions of the Common Expression Language, for policies that API servers and
 //! Kyverno evaluate by themselves.
 //!
-//! What matches is written here once more, in CEL, since no engine runs there. The tests evaluate
-//! every expression on pods made at random, and compare it with [`judge`](crate::judge()).
+//! The matching of tolerations is written here a second time, in CEL, since no engine runs there. The
+//! tests evaluate every expression on random pods, and compare it with [`judge`](crate::judge()).
 
 use taintlab_core::api::{Taint, well_known};
 use taintlab_core::policy::admission::DEFAULT_TOLERATION_SECONDS;
@@ -27,13 +27,13 @@ pub struct Variable {
 pub struct Validation {
     /// The rule.
     pub rule: Rule,
-    /// Whether an object keeps to it.
+    /// Condition that holds for an object without a finding.
     pub expression: String,
-    /// What is wrong with an object that does not: a text.
+    /// Text for an object with a finding.
     pub message_expression: String,
 }
 
-/// Whether a request is of an object that is judged: not of a static pod.
+/// Condition of a request that is judged: its object is no static pod.
 #[must_use]
 pub fn is_judged() -> String {
     format!("!has(object.metadata.annotations) || !('{MIRROR}' in object.metadata.annotations)")
@@ -179,7 +179,7 @@ pub fn validations(settings: &Settings) -> Vec<Validation> {
 /// The tolerations of the pods.
 const TOLERATIONS: &str = "has(variables.podSpec.tolerations) ? variables.podSpec.tolerations : []";
 
-/// Whether a DaemonSet makes the pods.
+/// Condition that a DaemonSet owns the pods.
 const DAEMON: &str = "object.kind == 'DaemonSet' || object.kind == 'Pod' &&
   has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o,
   o.kind == 'DaemonSet' && has(o.controller) && o.controller)";
@@ -194,8 +194,8 @@ const POD_SPEC: &str = "object.kind == 'Pod' ? dyn(object).spec
   : object.kind == 'CronJob' ? dyn(object).spec.jobTemplate.spec.template.spec
   : dyn(object).spec.template.spec";
 
-/// Whether the toleration `t` tolerates a taint, as `Toleration.ToleratesTaint` says it; `numbers` if
-/// values may be compared as numbers.
+/// Condition that the toleration `t` tolerates a taint. Mirrors `Toleration.ToleratesTaint`; `numbers`
+/// adds the operators `Lt` and `Gt`.
 fn tolerates([key, value, effect]: [&str; 3], numbers: bool) -> String {
     let compares = if numbers {
         format!(
@@ -214,7 +214,7 @@ fn tolerates([key, value, effect]: [&str; 3], numbers: bool) -> String {
     )
 }
 
-/// Whether a text is a number as Kubernetes compares it: canonical, and within 64 bits.
+/// Condition that a text is a number that Kubernetes compares: canonical, and within 64 bits.
 fn is_number(text: &str) -> String {
     format!(
         "{text}.matches('^(0|-?[1-9][0-9]*)$') && (size({text}) < 19 ||\n  size({text}) == 19 && \

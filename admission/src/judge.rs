@@ -1,4 +1,4 @@
-//! What of the settings an object does not do.
+//! Findings: the rules that an object breaks.
 
 use serde_json::Value;
 use taintlab_answers::fields::{Misread, did_you_mean};
@@ -20,7 +20,7 @@ pub(crate) const DOMAINS: [&str; 2] = ["node.kubernetes.io/", "node.cloudprovide
 /// The taints of nodes that are lost or not ready.
 pub(crate) const LOST: [&str; 2] = [well_known::NOT_READY, well_known::UNREACHABLE];
 
-/// Something that may not be wanted.
+/// A rule of the policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// A key that no taint has. DaemonSets are exempt: they run everywhere, in other clusters, too.
@@ -63,16 +63,16 @@ impl Rule {
 pub struct Finding {
     /// The rule.
     pub rule: Rule,
-    /// What is wrong, in at most [`LONGEST`] characters.
+    /// Sentence, of at most [`LONGEST`] characters.
     pub message: String,
 }
 
-/// What is to be said of an object.
+/// The findings and notes of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Judgement {
     /// The rules that it breaks.
     pub findings: Vec<Finding>,
-    /// What is no rule: how long its pods stay on a lost node.
+    /// Sentences that break no rule: the time that its pods stay on a lost node.
     pub notes: Vec<String>,
 }
 
@@ -131,7 +131,7 @@ pub(crate) fn answering(tolerations: &[Toleration], taint: &Taint) -> Option<usi
     matching_tolerations(std::slice::from_ref(taint), tolerations, true).used.first().copied()
 }
 
-/// How long pods stay on a node because of their tolerations.
+/// Time that pods stay on a node because of their tolerations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Time {
     Forever,
@@ -157,7 +157,7 @@ impl std::fmt::Display for Time {
     }
 }
 
-/// Which bound a time is beyond, if any.
+/// The bound that a time exceeds, in words.
 fn beyond(time: Time, Bounds { min, max }: Bounds) -> Option<String> {
     match (time, min, max) {
         (Time::Seconds(seconds), Some(min), _) if seconds < min => {
@@ -171,7 +171,7 @@ fn beyond(time: Time, Bounds { min, max }: Bounds) -> Option<String> {
     }
 }
 
-/// How long pods stay on a lost node, and how much of that is their own doing.
+/// Sentence about the time that pods stay on a lost node, with the part that their author chose.
 fn lost_node(tolerations: &[Toleration], own: bool, settings: &Settings) -> String {
     match Time::of(tolerations, well_known::UNREACHABLE) {
         Time::Forever => "a lost node: never evicted, and not replaced".to_owned(),

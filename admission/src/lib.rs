@@ -1,11 +1,11 @@
 //! A policy about the tolerations of one object.
 //!
-//! [`Settings`] say what is wanted, [`judge`] what of it an object does not do, and [`correct`]
-//! brings its times within the bounds. [`policies`] writes the same rules as manifests for a
+//! [`Settings`] configure it, [`judge`] finds the rules that an object breaks, and [`correct`] brings
+//! its times within the bounds. [`policies`] writes the same rules as manifests for a
 //! cluster: those of a ValidatingAdmissionPolicy and of Kyverno in CEL (see [`cel`]).
 //!
-//! Admission sees one object. It can say how long its pods stay on a lost node; what becomes of a
-//! service then depends on all other objects, and only a report says it.
+//! Admission sees one object. It can say how long its pods stay on a lost node; the effect on a
+//! service depends on all other objects, and only a report shows it.
 
 pub mod cel;
 mod correct;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::cel;
 use crate::settings::{Mode, Settings};
 
-/// What evaluates a policy.
+/// The program that evaluates a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// An API server from 1.30 on: `ValidatingAdmissionPolicy` with its binding.

@@ -1,4 +1,4 @@
-//! What is wanted of tolerations.
+//! Settings of the policy.
 
 use serde_json::{Map, Value, json};
 use taintlab_answers::fields::{Fields, Misread, expected};
@@ -7,7 +7,7 @@ use taintlab_core::policy::taints::kubectl::parse_taints;
 use taintlab_core::policy::taints::taints_of_kubernetes;
 use taintlab_core::release::KubernetesRelease;
 
-/// What becomes of an object that does not do what is wanted.
+/// The answer to an object with findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// It is let in, and whoever sent it is warned.
@@ -43,7 +43,7 @@ pub struct Bounds {
     pub max: Option<i64>,
 }
 
-/// What is wanted of the tolerations of pods.
+/// Settings of the policy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// `mode`: `warn` unless given.

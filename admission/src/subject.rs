@@ -23,7 +23,7 @@ pub(crate) const MIRROR: &str = "kubernetes.io/config.mirror";
 pub(crate) struct Subject<'a> {
     pub(crate) spec: &'a Value,
     pub(crate) tolerations: Vec<Toleration>,
-    /// Whether a DaemonSet makes them.
+    /// Whether a DaemonSet owns them.
     pub(crate) daemon: bool,
 }
 

@@ -26,7 +26,7 @@ pub struct Fields<'a> {
     path: String,
 }
 
-/// Which other fields an object may have.
+/// Treatment of other fields.
 #[derive(Clone, Copy)]
 enum Others {
     /// None.

@@ -1,8 +1,8 @@
-//! What is said of places in files, for the pages of a pull request.
+//! Annotations of files, for the pages of a pull request.
 
 use serde_json::{Value, json};
 
-/// How bad it is.
+/// Severity of an annotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
     Error,
@@ -10,7 +10,7 @@ pub(crate) enum Level {
     Note,
 }
 
-/// Something to be said of a place.
+/// A message about a place in a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Annotation {
     pub(crate) rule: &'static str,

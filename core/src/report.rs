@@ -41,7 +41,7 @@ use core::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 pub use self::difference::{
-    Became, Change, Difference, EarlierReport, NOISE, Outcome, worst_outcomes,
+    Change, Difference, EarlierReport, NOISE, Outcome, Verdict, worst_outcomes,
 };
 pub use self::domains::{Domain, DomainKind, DomainList, Headroom};
 pub use self::fault::Fault;

@@ -1,7 +1,7 @@
 //! A policy of Kubewarden about tolerations: requests and answers in JSON.
 //!
-//! What is wanted and found is decided in `taintlab_admission`; this is the form in which Kubewarden
-//! asks and is answered. A module for it is built with `cargo xtask policy`.
+//! `taintlab_admission` decides; this crate translates requests and answers of Kubewarden. `cargo
+//! xtask policy` builds the module.
 
 #[cfg(target_family = "wasm")]
 mod guest;
@@ -20,7 +20,7 @@ const UNPROCESSABLE: u16 = 422;
 /// The status code of a request that cannot be read.
 const BAD_REQUEST: u16 = 400;
 
-/// Whether settings are right: `{"valid": true}`, or the reason why not.
+/// Answer about settings: `{"valid": true}`, or the reason why not.
 #[must_use]
 pub fn validate_settings(settings: &[u8]) -> Vec<u8> {
     let answer = match read(settings).and_then(|value| Settings::read(&value)) {
@@ -30,8 +30,8 @@ pub fn validate_settings(settings: &[u8]) -> Vec<u8> {
     answer.to_string().into_bytes()
 }
 
-/// The answer to a request with an object and settings: whether the object is let in, corrected,
-/// warned of or refused.
+/// Answer to a request with an object and settings: accepted, accepted with warnings, corrected, or
+/// refused.
 #[must_use]
 pub fn validate(request: &[u8]) -> Vec<u8> {
     let answer = match answer(request) {

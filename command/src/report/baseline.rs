@@ -1,9 +1,9 @@
-//! What a report says otherwise than one before.
+//! Comparison of a report with an earlier one.
 
 use serde::Serialize;
 use serde_json::Value;
 use taintlab_answers::read::decode;
-use taintlab_core::report::{Became, Difference, EarlierReport, Plan, Report, ReportOptions};
+use taintlab_core::report::{Difference, EarlierReport, Plan, Report, ReportOptions, Verdict};
 use taintlab_manifest::is_scenario;
 use taintlab_words::report::{
     Broken, ChangedObject, difference_markdown, difference_terminal, worse,
@@ -30,7 +30,7 @@ pub(super) struct Baseline {
 /// The difference from the baseline.
 pub(super) struct Compared {
     pub(super) difference: Difference,
-    /// What changed in the objects, if those of the baseline are known.
+    /// Changes in the objects, if those of the baseline are known.
     pub(super) changed: Option<Vec<ChangedObject>>,
 }
 
@@ -68,7 +68,7 @@ impl Baseline {
         Ok(Some(Self { report: report.into(), inputs }))
     }
 
-    /// What a report of these texts says otherwise.
+    /// Difference of a report of these texts.
     pub(super) fn compare(&self, report: &Report, inputs: &[Input]) -> Compared {
         let of_manifests = |inputs: &[Input]| {
             !inputs.is_empty() && !inputs.iter().any(|input| is_scenario(&input.text))
@@ -98,7 +98,7 @@ fn report_in(file: &str, text: &str) -> Done<Option<EarlierReport>> {
 }
 
 impl Compared {
-    /// What is worse, as broken rules.
+    /// Workloads that got worse, as broken rules.
     pub(super) fn broken(&self) -> Vec<Broken> {
         worse(&self.difference)
     }
@@ -117,10 +117,10 @@ impl Compared {
         Written { report, difference: &self.difference, changed }
     }
 
-    /// What is worse, at the first change in the object of its workload.
+    /// Workloads that got worse, each at the first change in its object.
     pub(super) fn annotations(&self) -> Vec<Annotation> {
         let changed = self.changed.as_deref().unwrap_or_default();
-        let said = self.difference.that_are(Became::Worse).zip(self.broken());
+        let said = self.difference.with_verdict(Verdict::Worse).zip(self.broken());
         let said = said.map(|(change, broken)| {
             let is_own = |it: &&ChangedObject| it.subject.is_some() && it.subject == change.subject;
             let own: Vec<&ChangedObject> = changed.iter().filter(is_own).collect();

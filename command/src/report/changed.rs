@@ -90,7 +90,7 @@ fn value(object: &impl Serialize) -> Value {
     serde_json::to_value(object).unwrap_or_default()
 }
 
-/// What of an object is asked for, not what became of it.
+/// Fields of an object that its author sets, without its status.
 fn kept(kind: &str, object: &Value) -> Value {
     let part = |path: &str| object.pointer(path).cloned().unwrap_or_default();
     match kind {
@@ -207,7 +207,7 @@ fn places(inputs: &[Input], sought: &[Sought]) -> Vec<Option<(String, u32, u32)>
     places
 }
 
-/// The workload of the report that an object is.
+/// Workload of the report for an object.
 fn subject((kind, namespace, name): &Key) -> Option<ReportSubject> {
     if kind == "Pod" {
         return Some(ReportSubject::Pod(PodKey::new(namespace, name)));

@@ -1,4 +1,4 @@
-//! The difference between two reports: what got worse and better, by workload and kind of failure.
+//! The difference between two reports: workloads that got worse and better, by kind of failure.
 //!
 //! Nodes have other names from day to day, so the worst failure of each kind is compared: losing any
 //! node with losing any node.
@@ -17,7 +17,7 @@ use crate::order::Order;
 /// 5 s, and another pod more or less moves them.
 pub const NOISE: Millis = Millis(15_000);
 
-/// What of an earlier report a later one is compared with; also read from a whole report.
+/// The parts of an earlier report that are compared; a whole report can be read as one.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct EarlierReport {
     /// Its subject.
@@ -37,7 +37,7 @@ impl From<Report> for EarlierReport {
     }
 }
 
-/// What a report says otherwise than an earlier one.
+/// The difference between a report and an earlier one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Difference {
@@ -47,19 +47,18 @@ pub struct Difference {
     /// Score after; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score_after: Option<u32>,
-    /// What changed: what is worse first, then new workloads, those that are gone, and what is better;
-    /// within each, by the harm.
+    /// Changes: worse workloads first, then new, gone and better ones; each by harm.
     pub changes: Vec<Change>,
-    /// Workloads and kinds of failure that are as before.
+    /// Number of pairs of workload and kind of failure without a change.
     pub unchanged: usize,
-    /// Kinds of failure that only one of the reports has, so that nothing is said of them.
+    /// Kinds of failure in only one of the reports.
     pub not_compared: Vec<String>,
 }
 
-/// What became of a workload in a kind of failure.
+/// Kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Became {
+pub enum Verdict {
     /// It is harmed more.
     Worse,
     /// It was not there before.
@@ -70,15 +69,15 @@ pub enum Became {
     Better,
 }
 
-/// A workload that one kind of failure harms otherwise than before.
+/// A workload with another outcome than before in one kind of failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Change {
     /// The workload or pod; absent for drains that end on one side only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<ReportSubject>,
-    /// What became of it.
-    pub became: Became,
+    /// Kind of the change.
+    pub verdict: Verdict,
     /// Kind of failure domain. For a workload that is new or gone that of its worst failure; absent
     /// if none harms it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,7 +93,7 @@ pub struct Change {
     pub after: Option<Outcome>,
 }
 
-/// What the worst failure of a kind does to a workload.
+/// Outcome of the worst failure of a kind for a workload.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Outcome {
@@ -109,7 +108,7 @@ pub struct Outcome {
     pub below: Millis,
     /// Harm, as in the cells of the report.
     pub harm: Millis,
-    /// What the drain that does not end says last; absent if all of them end.
+    /// Last error of a drain that does not end; absent if all drains end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hangs: Option<String>,
 }
@@ -150,12 +149,12 @@ impl Outcome {
             || self.hangs.is_some() && other.hangs.is_none()
     }
 
-    /// What became of it: worse if any figure is, better if none is and one is better.
-    fn became(before: &Self, after: &Self) -> Option<Became> {
+    /// The verdict: worse if any figure is worse, better if none is worse and one is better.
+    fn verdict(before: &Self, after: &Self) -> Option<Verdict> {
         if after.is_worse_than(before) {
-            return Some(Became::Worse);
+            return Some(Verdict::Worse);
         }
-        before.is_worse_than(after).then_some(Became::Better)
+        before.is_worse_than(after).then_some(Verdict::Better)
     }
 
     /// The same, without regard to noise.
@@ -224,7 +223,7 @@ pub fn worst_outcomes(report: &Report) -> Vec<(&ReportSubject, DomainKind, &Faul
 }
 
 impl Difference {
-    /// What `after` says otherwise than `before`.
+    /// The difference between two reports.
     #[must_use]
     pub fn of(before: &EarlierReport, after: &Report) -> Self {
         let old = Worst::of(&before.outline, &before.cells, &before.runs);
@@ -237,19 +236,19 @@ impl Difference {
         let (were, are) = (sorted(&before.outline), sorted(&after.outline));
         let mut changes = Vec::new();
         let mut unchanged = 0;
-        for (became, own, others, worst) in
-            [(Became::New, &are, &were, &new), (Became::Gone, &were, &are, &old)]
+        for (verdict, own, others, worst) in
+            [(Verdict::New, &are, &were, &new), (Verdict::Gone, &were, &are, &old)]
         {
             for subject in own.iter().filter(|it| others.binary_search(it).is_err()) {
                 let found = worst.of_subject(subject).max_by_key(|(_, outcome)| outcome.rank());
                 let outcome = found.map(|(_, outcome)| outcome.clone());
                 changes.push(Change {
                     subject: Some(subject.clone()),
-                    became,
+                    verdict,
                     kind: found.map(|((kind, _), _)| kind),
                     fault: found.map(|((_, fault), _)| fault.clone()),
-                    before: outcome.clone().filter(|_| became == Became::Gone),
-                    after: outcome.filter(|_| became == Became::New),
+                    before: outcome.clone().filter(|_| verdict == Verdict::Gone),
+                    after: outcome.filter(|_| verdict == Verdict::New),
                 });
             }
         }
@@ -257,10 +256,10 @@ impl Difference {
             let before_drains = Outcome::of_drains(&before.outline, &before.runs, kind);
             let after_drains = Outcome::of_drains(&after.outline, &after.runs, kind);
             let mut add = |subject: Option<&ReportSubject>, before: Outcome, after: Outcome| {
-                let became = Outcome::became(&before, &after)?;
+                let verdict = Outcome::verdict(&before, &after)?;
                 changes.push(Change {
                     subject: subject.cloned(),
-                    became,
+                    verdict,
                     kind: Some(kind.0),
                     fault: Some(kind.1.clone()),
                     before: Some(before),
@@ -268,7 +267,7 @@ impl Difference {
                 });
                 Some(())
             };
-            // What a drain that hangs does not do to workloads is no gain.
+            // A drain that hangs spares workloads; that is no improvement.
             if add(None, before_drains, after_drains).is_some() {
                 continue;
             }
@@ -279,7 +278,7 @@ impl Difference {
         }
         changes.order_by_key(|change| {
             let harm = |outcome: &Option<Outcome>| outcome.as_ref().map(|it| it.harm);
-            (change.became, Reverse(harm(&change.after).max(harm(&change.before))))
+            (change.verdict, Reverse(harm(&change.after).max(harm(&change.before))))
         });
         let alone = |one: &Worst<'_>, other: &Worst<'_>| -> Vec<String> {
             let alone = one.kinds.iter().filter(|kind| !other.kinds.contains(kind));
@@ -297,8 +296,8 @@ impl Difference {
         }
     }
 
-    /// What became of workloads in this way.
-    pub fn that_are(&self, became: Became) -> impl Iterator<Item = &Change> {
-        self.changes.iter().filter(move |change| change.became == became)
+    /// Changes of one kind.
+    pub fn with_verdict(&self, verdict: Verdict) -> impl Iterator<Item = &Change> {
+        self.changes.iter().filter(move |change| change.verdict == verdict)
     }
 }

@@ -25,7 +25,7 @@ fn deployment(tolerations: Value) -> Value {
     })
 }
 
-/// What is said of an object, findings first.
+/// Sentences about an object, findings first.
 fn said(object: &Value, settings: &Settings) -> Vec<String> {
     let judgement = judge(object, settings).unwrap();
     judgement.findings.into_iter().map(|it| it.message).chain(judgement.notes).collect()
@@ -384,7 +384,7 @@ proptest! {
         }
     }
 
-    /// What is corrected is within the bounds, and nothing else changes.
+    /// Corrected objects are within the bounds, and nothing else changes.
     #[test]
     fn corrected_objects_are_within_the_bounds(settings in any_settings(), object in object()) {
         let late = |object: &Value| {

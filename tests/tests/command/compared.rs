@@ -114,11 +114,11 @@ fn workloads_come_and_go() {
     let ran = compare(&WEB.replace("name: web", "name: shop"), BATCH, "--json");
     let json: Value = serde_json::from_str(&ran.out).unwrap();
     let changes = json["difference"]["changes"].as_array().unwrap();
-    let became = |subject: &str| {
-        changes.iter().find(|it| it["subject"] == subject).map(|it| it["became"].clone()).unwrap()
+    let verdict_of = |subject: &str| {
+        changes.iter().find(|it| it["subject"] == subject).map(|it| it["verdict"].clone()).unwrap()
     };
-    assert_eq!(became("deployment/shop/shop"), "new");
-    assert_eq!(became("deployment/shop/web"), "gone");
+    assert_eq!(verdict_of("deployment/shop/shop"), "new");
+    assert_eq!(verdict_of("deployment/shop/web"), "gone");
     assert_eq!(ran.code, 0, "{}", ran.err);
     let went = json["changed"].as_array().unwrap().iter().find(|it| it["what"] == "went").unwrap();
     assert_eq!(

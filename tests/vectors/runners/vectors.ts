@@ -29,9 +29,13 @@ export interface Family {
   upstream: string;
   asks: string;
   cases: number;
+  /** The members of a case that are the answer. */
   answer: string[];
+  /** Lists of a case, with the members of their items that are the answer. */
+  steps?: Record<string, string[]>;
   notes: string[];
   uncertain?: string[];
+  uncertainUnless?: string[];
 }
 
 /** A case: what is asked, what was answered, and whether Kubernetes does not always say so. */
@@ -58,7 +62,17 @@ export function cases(folder: string, name: string): Case[] {
       if (key in input) expected[key] = input[key];
       delete input[key];
     }
-    return { input, expected, uncertain: (family.uncertain ?? []).some((key) => input[key]) };
+    for (const [key, members] of Object.entries(family.steps ?? {})) {
+      expected[key] = (input[key] ?? []).map((step: Record<string, Json>) => {
+        const seen = Object.entries(step).filter(([member]) => members.includes(member));
+        for (const [member] of seen) delete step[member];
+        return Object.fromEntries(seen);
+      });
+    }
+    const uncertain =
+      (family.uncertain ?? []).some((key) => input[key]) ||
+      (family.uncertainUnless ?? []).some((key) => !input[key]);
+    return { input, expected, uncertain };
   });
 }
 

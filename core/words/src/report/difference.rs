@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use taintlab_core::report::{Became, Change, Difference, Outcome, ReportSubject};
+use taintlab_core::report::{Change, Difference, Outcome, ReportSubject, Verdict};
 
 use super::markdown::table as markdown_table;
 use super::{Broken, noun};
@@ -39,7 +39,7 @@ impl ChangedObject {
     }
 }
 
-/// What a failure does to a workload: `below 5m40s, at zero 30s, never whole again`.
+/// Outcome in words: `below 5m40s, at zero 30s, never whole again`.
 fn outcome(outcome: Option<&Outcome>) -> String {
     let Some(it) = outcome else { return "-".into() };
     if let Some(error) = &it.hangs {
@@ -79,7 +79,7 @@ fn failure(change: &Change) -> String {
 /// Worse changes, as rules that are broken.
 #[must_use]
 pub fn worse(difference: &Difference) -> Vec<Broken> {
-    let broken = difference.that_are(Became::Worse).map(|change| {
+    let broken = difference.with_verdict(Verdict::Worse).map(|change| {
         let [subject, failure, before, after] = row(change);
         Broken {
             rule: "nothing is worse than the baseline".into(),
@@ -90,18 +90,18 @@ pub fn worse(difference: &Difference) -> Vec<Broken> {
     broken.collect()
 }
 
-const KINDS: [(Became, &str); 4] = [
-    (Became::Worse, "worse"),
-    (Became::New, "new"),
-    (Became::Gone, "gone"),
-    (Became::Better, "better"),
+const KINDS: [(Verdict, &str); 4] = [
+    (Verdict::Worse, "worse"),
+    (Verdict::New, "new"),
+    (Verdict::Gone, "gone"),
+    (Verdict::Better, "better"),
 ];
 
 /// Head and rows for each kind of change that there is, with how many are left out.
 fn tables(difference: &Difference) -> Vec<([String; 4], Vec<Vec<String>>, usize)> {
-    let tables = KINDS.into_iter().map(|(became, name)| {
+    let tables = KINDS.into_iter().map(|(verdict, name)| {
         let rows: Vec<Vec<String>> =
-            difference.that_are(became).map(|change| row(change).to_vec()).collect();
+            difference.with_verdict(verdict).map(|change| row(change).to_vec()).collect();
         let more = rows.len().saturating_sub(MOST);
         let mut letters = name.chars();
         let first = letters.next().map(|c| c.to_ascii_uppercase());
@@ -115,8 +115,8 @@ fn tables(difference: &Difference) -> Vec<([String; 4], Vec<Vec<String>>, usize)
 /// `Score 81 → 64: 2 worse, 1 better, 30 as before`.
 fn summary(difference: &Difference) -> String {
     let score = |score: Option<u32>| score.map_or_else(|| "none".into(), |score| score.to_string());
-    let counts = KINDS.into_iter().map(|(became, name)| {
-        let number = difference.that_are(became).count();
+    let counts = KINDS.into_iter().map(|(verdict, name)| {
+        let number = difference.with_verdict(verdict).count();
         (number > 0).then(|| format!("{number} {name}"))
     });
     let mut counts: Vec<String> = counts.flatten().collect();
@@ -145,7 +145,7 @@ fn notes(difference: &Difference, known: bool) -> Vec<String> {
 fn ordered<'a>(difference: &Difference, changed: &'a [ChangedObject]) -> Vec<&'a ChangedObject> {
     let is_worse = |object: &&ChangedObject| {
         object.subject.is_some()
-            && difference.that_are(Became::Worse).any(|it| it.subject == object.subject)
+            && difference.with_verdict(Verdict::Worse).any(|it| it.subject == object.subject)
     };
     let (first, then): (Vec<_>, Vec<_>) = changed.iter().partition(is_worse);
     first.into_iter().chain(then).collect()
