@@ -78,8 +78,15 @@ const BUILDS: [Build; 2] = [
         features: "",
         opt_level: "\"s\"",
         faster: &[],
-        // For so small a module, `-Oz` is smaller both raw and compressed.
-        optimise: &["-Oz"],
+        // For so small a module, `-Oz` is smaller both raw and compressed, and takes seconds to repeat
+        // until nothing more is gained.
+        optimise: &[
+            "-Oz",
+            "--converge",
+            "--strip-producers",
+            "--strip-debug",
+            "--strip-target-features",
+        ],
     },
 ];
 

@@ -97,7 +97,7 @@ pub(crate) const PACKAGE_BUDGET_BROTLI: u64 = 1_125_000;
 pub(crate) const LITE_GOAL_BROTLI: u64 = 60_000;
 
 /// The limit of that size.
-pub(crate) const LITE_BUDGET_BROTLI: u64 = 45_500;
+pub(crate) const LITE_BUDGET_BROTLI: u64 = 45_300;
 
 /// The size limit of the policy module without a simulator in bytes of brotli.
 pub(crate) const POLICY_LITE_BUDGET_BROTLI: u64 = 53_000;
