@@ -4,14 +4,12 @@
 //! The matching of tolerations is written here a second time, in CEL, since no engine runs there. The
 //! tests evaluate every expression on random pods, and compare it with [`judge`](crate::judge()).
 
-use taintlab_core::api::{Taint, well_known};
+use taintlab_core::api::{MIRROR_ANNOTATION, Taint, well_known};
 use taintlab_core::policy::admission::DEFAULT_TOLERATION_SECONDS;
 use taintlab_core::policy::matching::parse_canonical;
-use taintlab_core::policy::taints::taints_of_kubernetes;
 
 use crate::judge::{DOMAINS, LOST, Rule};
 use crate::settings::{Bounds, Settings};
-use crate::subject::MIRROR;
 
 /// An expression with a name, which those after it may use as `variables.NAME`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,13 +34,16 @@ pub struct Validation {
 /// Condition of a request that is judged: its object is no static pod.
 #[must_use]
 pub fn is_judged() -> String {
-    format!("!has(object.metadata.annotations) || !('{MIRROR}' in object.metadata.annotations)")
+    format!(
+        "!has(object.metadata.annotations) || \
+         !('{MIRROR_ANNOTATION}' in object.metadata.annotations)"
+    )
 }
 
 /// The variables of all rules, in their order.
 #[must_use]
 pub fn variables(settings: &Settings) -> Vec<Variable> {
-    let known: Vec<Taint> = taints_of_kubernetes().chain(settings.taints.iter().cloned()).collect();
+    let known = settings.known_taints();
     let mut keys: Vec<&str> = Vec::from([well_known::OUT_OF_SERVICE]);
     for taint in &known {
         if !keys.contains(&taint.key.as_str()) {

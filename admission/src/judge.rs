@@ -6,7 +6,6 @@ use taintlab_core::api::{Taint, TaintEffect, Toleration, TolerationOperator, wel
 use taintlab_core::controllers::node_lifecycle::NodeLifecycleConfig;
 use taintlab_core::policy::admission::{AdmissionConfig, add_default_tolerations};
 use taintlab_core::policy::matching::matching_tolerations;
-use taintlab_core::policy::taints::taints_of_kubernetes;
 
 use crate::settings::{Bounds, Settings};
 use crate::subject::Subject;
@@ -204,7 +203,7 @@ fn of_toleration(
     if key == well_known::OUT_OF_SERVICE || subject.asks_for(key) {
         return None;
     }
-    let known: Vec<Taint> = taints_of_kubernetes().chain(settings.taints.iter().cloned()).collect();
+    let known = settings.known_taints();
     let mut same = known.iter().filter(|taint| taint.key == *key).peekable();
     if same.peek().is_none() {
         let judged = !settings.taints.is_empty() || DOMAINS.iter().any(|it| key.starts_with(it));

@@ -10,12 +10,12 @@ use taintlab_core::release::KubernetesRelease;
 /// The answer to an object with findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// It is let in, and whoever sent it is warned.
+    /// Acceptance with warnings.
     #[default]
     Warn,
-    /// It is refused.
+    /// Refusal.
     Deny,
-    /// Its `tolerationSeconds` are corrected; of everything else it is warned.
+    /// Correction of `tolerationSeconds`, and warnings of all else.
     Mutate,
 }
 
@@ -107,6 +107,11 @@ impl Settings {
         read.allow_blanket_exists = flag(&fields, "allowBlanketExists")?;
         read.say_time = flag(&fields, "sayTime")?;
         Ok(read)
+    }
+
+    /// All taints that a node may have: those of Kubernetes, and those of the settings.
+    pub(crate) fn known_taints(&self) -> Vec<Taint> {
+        taints_of_kubernetes().chain(self.taints.iter().cloned()).collect()
     }
 
     /// Adds a taint of a node, unless it is known already.

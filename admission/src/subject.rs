@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use taintlab_answers::fields::{Fields, Misread};
-use taintlab_core::api::Toleration;
+use taintlab_core::api::{MIRROR_ANNOTATION, Toleration};
 
 /// Kinds of objects that make pods, with the places of their pods' specification.
 pub(crate) const KINDS: [(&str, &str); 8] = [
@@ -15,9 +15,6 @@ pub(crate) const KINDS: [(&str, &str); 8] = [
     ("ReplicationController", "/spec/template/spec"),
     ("StatefulSet", "/spec/template/spec"),
 ];
-
-/// The annotation of a pod that mirrors a static one (`v1.MirrorPodAnnotationKey`).
-pub(crate) const MIRROR: &str = "kubernetes.io/config.mirror";
 
 /// The pods of an object, as far as they are judged.
 pub(crate) struct Subject<'a> {
@@ -41,7 +38,10 @@ impl<'a> Subject<'a> {
         let Some(spec) = object.pointer(place).filter(|spec| !spec.is_null()) else {
             return Ok(None);
         };
-        if object.pointer("/metadata/annotations").is_some_and(|all| all.get(MIRROR).is_some()) {
+        if object
+            .pointer("/metadata/annotations")
+            .is_some_and(|all| all.get(MIRROR_ANNOTATION).is_some())
+        {
             return Ok(None);
         }
         let path = place.trim_start_matches('/').replace('/', ".");

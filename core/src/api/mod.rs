@@ -51,7 +51,9 @@ pub use names::{
 pub use node::{
     ConditionStatus, Node, NodeCondition, NodeKind, NodeSpec, NodeStatus, node_condition_type,
 };
-pub use pod::{ContainerRestarts, Pod, PodCondition, PodKind, PodPhase, PodSpec, PodStatus};
+pub use pod::{
+    ContainerRestarts, MIRROR_ANNOTATION, Pod, PodCondition, PodKind, PodPhase, PodSpec, PodStatus,
+};
 pub use priority_class::{PriorityClass, PriorityClassKind, SYSTEM_CRITICAL_PRIORITY};
 pub use quantity::{Format, Quantity, QuantityError};
 pub use requests::{

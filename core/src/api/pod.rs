@@ -16,6 +16,9 @@ use crate::time::Time;
 /// The finalizer of the pods of a Job. Mirrors `batch.JobTrackingFinalizer`.
 const JOB_FINALIZER: &str = "batch.kubernetes.io/job-tracking";
 
+/// Annotation of the pod that mirrors a static one (`v1.MirrorPodAnnotationKey`).
+pub const MIRROR_ANNOTATION: &str = "kubernetes.io/config.mirror";
+
 /// Marks [`Pod`] as `v1`, `Pod`.
 pub enum PodKind {}
 
@@ -104,7 +107,7 @@ impl Pod {
     /// is owned by its Node.
     #[must_use]
     pub fn is_static(&self) -> bool {
-        self.metadata.annotations.contains_key("kubernetes.io/config.mirror")
+        self.metadata.annotations.contains_key(MIRROR_ANNOTATION)
             || self.metadata.controller().is_some_and(|it| it.kind == "Node")
     }
 

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Context, Controller, WorkTicket};
 use crate::api::{
-    ConditionStatus, Node, NodeName, Pod, PodKey, PodPhase, PodResources, SYSTEM_CRITICAL_PRIORITY,
-    Taint, TaintEffect, VolumeSource, claim_names, is_default,
+    ConditionStatus, MIRROR_ANNOTATION, Node, NodeName, Pod, PodKey, PodPhase, PodResources,
+    SYSTEM_CRITICAL_PRIORITY, Taint, TaintEffect, VolumeSource, claim_names, is_default,
 };
 use crate::cluster::{Change, Cluster};
 use crate::policy::matching::tolerations_tolerate_taint;
@@ -24,8 +24,6 @@ use crate::time::{Span, Timestamp};
 
 /// The annotation of a pod that may be evicted whatever the evictor's settings say of it.
 const EVICT: &str = "descheduler.alpha.kubernetes.io/evict";
-/// The annotation of the mirror of a static pod.
-const MIRROR: &str = "kubernetes.io/config.mirror";
 /// Where a kubelet got a pod from; `api` or absent for all but static pods.
 const SOURCE: &str = "kubernetes.io/config.source";
 /// Passes may not be closer than this.
@@ -149,7 +147,7 @@ impl DeschedulerSettings {
             return None;
         }
         let owners = &pod.metadata.owner_references;
-        if annotations.contains_key(MIRROR) {
+        if annotations.contains_key(MIRROR_ANNOTATION) {
             return Some("pod is a mirror pod");
         }
         if annotations.get(SOURCE).is_some_and(|source| source != "api") {

@@ -11,7 +11,9 @@ use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::{NodeName, Pod, PodKey, PodPhase, PodResources, VolumeSource, is_default};
+use crate::api::{
+    MIRROR_ANNOTATION, NodeName, Pod, PodKey, PodPhase, PodResources, VolumeSource, is_default,
+};
 use crate::cluster::Cluster;
 use crate::release::KubernetesRelease;
 use crate::time::{Span, Time, format_duration};
@@ -161,7 +163,7 @@ fn verdict(pod: &Pod, options: &DrainOptions, release: KubernetesRelease) -> Ver
             Verdict::Forbids("DaemonSet-managed Pods (use --ignore-daemonsets to ignore)")
         };
     }
-    if pod.metadata.annotations.contains_key("kubernetes.io/config.mirror") {
+    if pod.metadata.annotations.contains_key(MIRROR_ANNOTATION) {
         return Verdict::Stays;
     }
     if ended {

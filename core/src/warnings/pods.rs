@@ -9,15 +9,13 @@ use alloc::vec::Vec;
 
 use super::{Index, PACE, Subject};
 use crate::api::{
-    ConditionStatus, Node, Pod, PodKey, PodPhase, Taint, TaintEffect, Toleration, well_known,
+    ConditionStatus, MIRROR_ANNOTATION, Node, Pod, PodKey, PodPhase, Taint, TaintEffect,
+    Toleration, well_known,
 };
 use crate::cluster::Cluster;
 use crate::plural::count;
 use crate::policy::taints::taints_of_kubernetes;
 use crate::quote::go_quote;
-
-/// The annotation of a pod that mirrors a static one (`v1.MirrorPodAnnotationKey`).
-const MIRROR_ANNOTATION: &str = "kubernetes.io/config.mirror";
 
 /// Controller of pods.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use taintlab_core::api::{
-    CopyOnWrite, Node, OwnerReference, Pod, PodPhase, PodSpec, PodTemplate, Workload, WorkloadKey,
-    WorkloadKind,
+    CopyOnWrite, MIRROR_ANNOTATION, Node, OwnerReference, Pod, PodPhase, PodSpec, PodTemplate,
+    Workload, WorkloadKey, WorkloadKind,
 };
 use taintlab_core::command::Command;
 use taintlab_core::order::Ordered;
@@ -46,9 +46,6 @@ const CONDITIONS: [&str; 5] =
 /// The kinds of volumes that a run depends on.
 const VOLUMES: [&str; 5] =
     ["emptyDir", "persistentVolumeClaim", "hostPath", "configMap", "gitRepo"];
-
-/// The annotation of static pods; only its presence counts.
-const MIRROR: &str = "kubernetes.io/config.mirror";
 
 /// A scenario with the data that a run needs, its title and its bookmarks. `commands` are carried
 /// out in it.
@@ -102,7 +99,8 @@ pub(super) fn slim<'c>(
             pod.metadata.uid.clone_from(rank);
         }
         clear_owners(&mut pod.metadata.owner_references);
-        if let Some(hash) = pod.metadata.annotations.get_mut(MIRROR) {
+        // Only its presence counts.
+        if let Some(hash) = pod.metadata.annotations.get_mut(MIRROR_ANNOTATION) {
             hash.clear();
         }
         slim_pod_spec(&mut pod.spec, &images);

@@ -5,15 +5,13 @@ use alloc::vec::Vec;
 
 use super::version::KubeletVersion;
 use crate::api::{
-    ContainerResources, Pod, PodKey, PodPhase, PodResources, QosClass, Quantity, ResourceError,
-    Resources, Shared, Toleration,
+    ContainerResources, MIRROR_ANNOTATION, Pod, PodKey, PodPhase, PodResources, QosClass, Quantity,
+    ResourceError, Resources, Shared, Toleration,
 };
 
 pub use crate::api::SYSTEM_CRITICAL_PRIORITY;
 /// Where a pod comes from: `api`, else it is a static pod of the node itself.
 const CONFIG_SOURCE: &str = "kubernetes.io/config.source";
-/// Marks the API server's copy of a static pod.
-const CONFIG_MIRROR: &str = "kubernetes.io/config.mirror";
 /// Marked critical pods in 1.5.
 const CRITICAL_POD: &str = "scheduler.alpha.kubernetes.io/critical-pod";
 
@@ -126,7 +124,7 @@ fn critical(version: KubeletVersion, pod: &Pod, priority: Option<i32>) -> Option
     }
     if annotation(CONFIG_SOURCE).is_some_and(|source| source != "api") {
         Some(Critical::Static)
-    } else if annotation(CONFIG_MIRROR).is_some() {
+    } else if annotation(MIRROR_ANNOTATION).is_some() {
         Some(Critical::Mirror)
     } else if priority.is_some_and(|priority| priority >= SYSTEM_CRITICAL_PRIORITY) {
         Some(Critical::Priority)
@@ -140,7 +138,7 @@ fn critical(version: KubeletVersion, pod: &Pod, priority: Option<i32>) -> Option
 pub(crate) fn is_static_pod(pod: &Pod) -> bool {
     let annotation = |name: &str| pod.metadata.annotations.get(name);
     annotation(CONFIG_SOURCE).is_some_and(|source| source != "api")
-        || annotation(CONFIG_MIRROR).is_some()
+        || annotation(MIRROR_ANNOTATION).is_some()
 }
 
 /// What a pod asks for of a resource, zero if nothing. Mirrors `GetResourceRequestQuantity`.
