@@ -39,7 +39,7 @@ impl<'a> Fields<'a> {
     /// The fields of a request, settings or options; other names than `known` are refused.
     ///
     /// # Errors
-    /// It is no object, or has another field.
+    /// The value is no object, or has another field.
     pub fn of(value: &'a Value, path: &str, known: &[&str]) -> Result<Self, Misread> {
         Self::read(value, path.to_owned(), known, Others::Refused)
     }
@@ -47,7 +47,7 @@ impl<'a> Fields<'a> {
     /// The fields of an object of Kubernetes; only misspelt names of `known` are refused.
     ///
     /// # Errors
-    /// It is no object, or a name is misspelt.
+    /// The value is no object, or a name is misspelt.
     pub fn of_object(value: &'a Value, path: &str, known: &[&str]) -> Result<Self, Misread> {
         Self::read(value, path.to_owned(), known, Others::UnlessNear)
     }
@@ -83,7 +83,7 @@ impl<'a> Fields<'a> {
     /// A field that there must be.
     ///
     /// # Errors
-    /// There is none.
+    /// The field is absent.
     pub fn required(&self, name: &str, wanted: &str) -> Result<&'a Value, Misread> {
         self.get(name).map_or_else(|| expected(&self.path(name), wanted, &Value::Null), Ok)
     }
@@ -97,7 +97,7 @@ impl<'a> Fields<'a> {
     /// A text; empty if absent.
     ///
     /// # Errors
-    /// It is no text.
+    /// The value is no text.
     pub fn text(&self, name: &str) -> Result<&'a str, Misread> {
         let Some(value) = self.get(name) else { return Ok("") };
         value.as_str().map_or_else(|| expected(&self.path(name), "a string", value), Ok)
@@ -106,7 +106,7 @@ impl<'a> Fields<'a> {
     /// The elements of a list; none if it is absent.
     ///
     /// # Errors
-    /// It is no list, or has too many elements.
+    /// The value is no list, or has too many elements.
     pub fn list(&self, name: &str) -> Result<&'a [Value], Misread> {
         match self.get(name) {
             None => Ok(&[]),

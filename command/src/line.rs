@@ -357,9 +357,9 @@ pub(crate) struct ReportOptions {
     /// A page with a heat map and pictures of the worst, besides
     #[arg(long, value_name = "FILE", help_heading = "What is written")]
     pub(crate) html: Option<String>,
-    /// What it was before: a report of --json, or manifests, which are failed in the same way; may be
-    /// repeated. What got worse and better is written then, and what changed in the objects; it exits
-    /// with 1 if anything got worse
+    /// Report of before (--json), or manifests of before, which fail in the same way; may be repeated.
+    /// Written is then the difference, with the changes in the objects; exit code 1 if anything got
+    /// worse
     #[arg(long, value_name = "FILE", help_heading = "What is written")]
     pub(crate) baseline: Vec<String>,
     /// Exit with 1 if it holds: 'deployment/shop/web: zeroReady > 60s', or of every workload 'below >

@@ -31,8 +31,8 @@ struct Build {
     optimise: &'static [&'static str],
     budget: u64,
     goal: u64,
-    /// The limit of bytes as they are.
-    raw_budget: u64,
+    /// The limit of bytes as they are, if there is one.
+    raw_budget: Option<u64>,
 }
 
 const BUILDS: [Build; 3] = [
@@ -46,7 +46,7 @@ const BUILDS: [Build; 3] = [
         optimise: &["-O1", "--shrink-level=1", "--reorder-functions"],
         budget: pins::POLICY_BUDGET_BROTLI,
         goal: pins::POLICY_GOAL_BROTLI,
-        raw_budget: u64::MAX,
+        raw_budget: None,
     },
     Build {
         file: "taintlab-policy-lite.wasm",
@@ -58,7 +58,7 @@ const BUILDS: [Build; 3] = [
         optimise: &["-Oz"],
         budget: pins::POLICY_LITE_BUDGET_BROTLI,
         goal: pins::POLICY_LITE_GOAL_BROTLI,
-        raw_budget: u64::MAX,
+        raw_budget: None,
     },
     Build {
         file: "taintlab-tolerations.wasm",
@@ -70,7 +70,7 @@ const BUILDS: [Build; 3] = [
         optimise: &["-Oz"],
         budget: pins::KUBEWARDEN_BUDGET_BROTLI,
         goal: pins::KUBEWARDEN_BUDGET_BROTLI,
-        raw_budget: pins::KUBEWARDEN_BUDGET,
+        raw_budget: Some(pins::KUBEWARDEN_BUDGET),
     },
 ];
 
@@ -151,8 +151,8 @@ fn sizes(workspace: &Workspace) -> Result<()> {
     for (sizes, build) in size::compress(workspace, &paths)?.into_iter().zip(&BUILDS) {
         let Build { file, budget, goal, raw_budget, .. } = build;
         size::row(sizes, &format!("{file}: the budget is {budget} of brotli, the goal {goal}"));
-        if sizes.raw > *raw_budget {
-            over.push(format!("{file} is {} bytes; the budget is {raw_budget}", sizes.raw));
+        if let Some(budget) = raw_budget.filter(|budget| sizes.raw > *budget) {
+            over.push(format!("{file} is {} bytes; the budget is {budget}", sizes.raw));
         }
         if sizes.brotli > *budget {
             over.push(format!(

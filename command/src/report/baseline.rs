@@ -52,6 +52,13 @@ impl Baseline {
         if let [Input { file, text, .. }] = inputs.as_slice()
             && let Some(report) = report_in(file, text)?
         {
+            // Times end with the horizon, so those of another one cannot be compared.
+            let (was, is) = (report.outline.options.horizon, options.horizon);
+            if was != is {
+                let why =
+                    format!("its runs were watched for {was}, not {is}; give --horizon {was}");
+                return Err(Stop::failed(format!("{}: error: {why}", named(file))));
+            }
             return Ok(Some(Self { report, inputs: Vec::new() }));
         }
         let cluster = cluster_in(host, &inputs, first, &line.kubernetes)?;

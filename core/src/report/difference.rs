@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Cell, DomainKind, Fault, Millis, Outline, Report, ReportSubject, RunSummary, Score};
 use crate::order::Order;
+use crate::release::KubernetesRelease;
 
 /// The longest difference of a time that is none: heartbeats come every 10 s and health passes every
 /// 5 s, and another pod more or less moves them.
@@ -53,19 +54,22 @@ pub struct Difference {
     pub unchanged: usize,
     /// Kinds of failure in only one of the reports.
     pub not_compared: Vec<String>,
+    /// Release of the earlier report, if the later one is about another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub release_before: Option<KubernetesRelease>,
 }
 
 /// Kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Verdict {
-    /// It is harmed more.
+    /// More harm than before.
     Worse,
-    /// It was not there before.
+    /// Workload of the later report alone.
     New,
-    /// It is not there any more.
+    /// Workload of the earlier report alone.
     Gone,
-    /// It is harmed less.
+    /// Less harm than before.
     Better,
 }
 
@@ -293,6 +297,7 @@ impl Difference {
             changes,
             unchanged,
             not_compared,
+            release_before: Some(before.outline.release).filter(|it| *it != after.outline.release),
         }
     }
 

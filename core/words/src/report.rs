@@ -51,9 +51,14 @@ pub const fn noun(kind: DomainKind) -> &'static str {
 
 /// Heading of the failures of a kind: `Label values`.
 fn title(kind: DomainKind) -> String {
-    let mut letters = noun(kind).chars();
+    capitalized(noun(kind)) + "s"
+}
+
+/// A word with a capital letter at its beginning.
+fn capitalized(word: &str) -> String {
+    let mut letters = word.chars();
     let first = letters.next().map(|c| c.to_ascii_uppercase());
-    format!("{}{}s", first.unwrap_or_default(), letters.as_str())
+    first.into_iter().chain(letters).collect()
 }
 
 /// Name of a failure, the domain and its fault: `zone eu-1a lost`.

@@ -153,10 +153,20 @@ fn a_report_is_a_baseline_too() {
     let files = [files[0], files[1], files[2], ("next.json", next.as_str())];
     let ran = taintlab(&format!("{report} --baseline next.json"), &files);
     assert_eq!(ran.code, 0, "{ran:?}");
-    let files = [files[0], files[1], files[2], ("torn.json", torn.as_str())];
+    let other = taintlab(&format!("{report} --release 1.30 --baseline next.json"), &files).out;
+    assert!(
+        other.contains("\nthe baseline is about Kubernetes 1.37, this report is not\n"),
+        "{other}"
+    );
+    let files = [files[0], files[1], files[2], files[3], ("torn.json", torn.as_str())];
     for (options, code, said) in [
         ("--baseline torn.json", 1, "torn.json: error: this report is damaged: "),
         ("--baseline none.json", 1, "none.json: error: "),
+        (
+            "--horizon 2h --baseline next.json",
+            1,
+            "next.json: error: its runs were watched for 1h0m0s",
+        ),
         ("--github", 2, "error: --github says what got worse; it needs --baseline"),
         ("--sarif", 2, "error: --sarif says what got worse; it needs --baseline"),
         ("--json --prometheus", 2, "error: --json and --prometheus cannot be used together"),

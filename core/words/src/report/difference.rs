@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use taintlab_core::report::{Change, Difference, Outcome, ReportSubject, Verdict};
 
 use super::markdown::table as markdown_table;
-use super::{Broken, noun};
+use super::{Broken, capitalized, noun};
 use crate::table::{Style, table};
 
 /// Rows printed at most of each kind, so that a pull request stays on one screen; the JSON has all.
@@ -103,10 +103,7 @@ fn tables(difference: &Difference) -> Vec<([String; 4], Vec<Vec<String>>, usize)
         let rows: Vec<Vec<String>> =
             difference.with_verdict(verdict).map(|change| row(change).to_vec()).collect();
         let more = rows.len().saturating_sub(MOST);
-        let mut letters = name.chars();
-        let first = letters.next().map(|c| c.to_ascii_uppercase());
-        let name = format!("{}{}", first.unwrap_or_default(), letters.as_str());
-        let head = [name, "If".into(), "Before".into(), "After".into()];
+        let head = [capitalized(name), "If".into(), "Before".into(), "After".into()];
         (head, rows.into_iter().take(MOST).collect(), more)
     });
     tables.filter(|(_, rows, _): &(_, Vec<Vec<String>>, _)| !rows.is_empty()).collect()
@@ -131,6 +128,9 @@ fn notes(difference: &Difference, known: bool) -> Vec<String> {
     if !difference.not_compared.is_empty() {
         let kinds = difference.not_compared.join(", ");
         notes.push(format!("only one of the reports has {kinds}: not compared"));
+    }
+    if let Some(release) = difference.release_before {
+        notes.push(format!("the baseline is about Kubernetes {release}, this report is not"));
     }
     if !known {
         notes.push(
