@@ -105,7 +105,7 @@ fn report_in(file: &str, text: &str) -> Done<Option<EarlierReport>> {
 }
 
 impl Compared {
-    /// Workloads that got worse, as broken rules.
+    /// Broken rules: of the baseline itself, and of workloads that got worse.
     pub(super) fn broken(&self) -> Vec<Broken> {
         worse(&self.difference)
     }
@@ -127,7 +127,16 @@ impl Compared {
     /// Workloads that got worse, each at the first change in its object.
     pub(super) fn annotations(&self) -> Vec<Annotation> {
         let changed = self.changed.as_deref().unwrap_or_default();
-        let said = self.difference.with_verdict(Verdict::Worse).zip(self.broken());
+        let missing = self.difference.missing.len();
+        let broken = self.broken();
+        let (of_baseline, of_workloads) = broken.split_at(missing.min(broken.len()));
+        let of_baseline = of_baseline.iter().map(|it| Annotation {
+            rule: RULE,
+            level: Level::Error,
+            place: None,
+            text: it.text.clone(),
+        });
+        let said = self.difference.with_verdict(Verdict::Worse).zip(of_workloads);
         let said = said.map(|(change, broken)| {
             let is_own = |it: &&ChangedObject| it.subject.is_some() && it.subject == change.subject;
             let own: Vec<&ChangedObject> = changed.iter().filter(is_own).collect();
@@ -135,9 +144,9 @@ impl Compared {
             let first = own.first().copied().or(changed.first());
             let place = first.and_then(|it| Some((it.file.clone()?, it.line, it.column)));
             let whats = own.iter().map(|it| format!("\n{}", it.what));
-            let text = broken.text + &whats.collect::<String>();
+            let text = format!("{}{}", broken.text, whats.collect::<String>());
             Annotation { rule: RULE, level: Level::Error, place, text }
         });
-        said.collect()
+        of_baseline.chain(said).collect()
     }
 }

@@ -26,6 +26,9 @@ pub struct EarlierReport {
     /// Its score, if it has one.
     #[serde(default)]
     pub score: Option<Score>,
+    /// Its reasons to have none, in sentences.
+    #[serde(default)]
+    pub missing: Vec<String>,
     /// Its figures.
     pub cells: Vec<Cell>,
     /// Summaries of its runs.
@@ -33,8 +36,8 @@ pub struct EarlierReport {
 }
 
 impl From<Report> for EarlierReport {
-    fn from(Report { outline, score, cells, runs, .. }: Report) -> Self {
-        Self { outline, score, cells, runs }
+    fn from(Report { outline, score, missing, cells, runs, .. }: Report) -> Self {
+        Self { outline, score, missing, cells, runs }
     }
 }
 
@@ -54,6 +57,9 @@ pub struct Difference {
     pub unchanged: usize,
     /// Kinds of failure in only one of the reports.
     pub not_compared: Vec<String>,
+    /// Reasons why the comparison says little, in sentences: runs or objects that the earlier report
+    /// lacks, or no kind of failure in both. Empty if it can be trusted.
+    pub missing: Vec<String>,
     /// Release of the earlier report, if the later one is about another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub release_before: Option<KubernetesRelease>,
@@ -256,7 +262,8 @@ impl Difference {
                 });
             }
         }
-        for kind in new.kinds.iter().copied().filter(|kind| old.kinds.contains(kind)) {
+        let both = || new.kinds.iter().copied().filter(|kind| old.kinds.contains(kind));
+        for kind in both() {
             let before_drains = Outcome::of_drains(&before.outline, &before.runs, kind);
             let after_drains = Outcome::of_drains(&after.outline, &after.runs, kind);
             let mut add = |subject: Option<&ReportSubject>, before: Outcome, after: Outcome| {
@@ -288,6 +295,10 @@ impl Difference {
             let alone = one.kinds.iter().filter(|kind| !other.kinds.contains(kind));
             alone.map(|(kind, fault)| format!("{} {fault}", kind.as_str())).collect()
         };
+        let mut missing = before.missing.clone();
+        if missing.is_empty() && both().next().is_none() {
+            missing.push("no kind of failure is in both reports".into());
+        }
         let mut not_compared = alone(&old, &new);
         not_compared.extend(alone(&new, &old));
         let score = |score: &Option<Score>| score.as_ref().map(|score| score.score);
@@ -297,6 +308,7 @@ impl Difference {
             changes,
             unchanged,
             not_compared,
+            missing,
             release_before: Some(before.outline.release).filter(|it| *it != after.outline.release),
         }
     }

@@ -102,6 +102,22 @@ fn pull_requests_that_make_it_worse_are_found_with_their_cause() {
 }
 
 #[test]
+fn a_gate_passes_on_no_baseline_of_nothing() {
+    let files = [("nodes.yaml", NODES), ("web.yaml", WEB), ("batch.yaml", BATCH)];
+    let report = "report nodes.yaml web.yaml batch.yaml --remedies 0";
+    let ran = taintlab(&format!("{report} --baseline web.yaml --baseline batch.yaml"), &files);
+    assert!(ran.code == 1 && ran.err.contains("failed: the baseline is not whole: "), "{ran:?}");
+    let nodes = taintlab(&format!("{report} --domains node --json"), &files).out;
+    let files = [files[0], files[1], files[2], ("nodes.json", nodes.as_str())];
+    let ran = taintlab(&format!("{report} --domains zone --baseline nodes.json"), &files);
+    let reason = "failed: the baseline is not whole: no kind of failure is in both reports\n";
+    assert!(ran.code == 1 && ran.err.contains(reason), "{ran:?}");
+    let github =
+        taintlab(&format!("{report} --domains zone --baseline nodes.json --github"), &files);
+    assert!(github.out.starts_with("::error title=taintlab worse-than-baseline::the baseline is"));
+}
+
+#[test]
 fn what_got_better_fails_no_gate() {
     let (web, batch) = changed("tolerationSeconds: 30", "tolerationSeconds: 0");
     let ran = compare(&web, &batch, "");

@@ -76,9 +76,14 @@ fn failure(change: &Change) -> String {
     }
 }
 
-/// Worse changes, as rules that are broken.
+/// Broken rules: a baseline that is not whole, since a gate passes on nothing else, and worse changes.
 #[must_use]
 pub fn worse(difference: &Difference) -> Vec<Broken> {
+    let missing = difference.missing.iter().map(|reason| Broken {
+        rule: "the baseline is whole".into(),
+        subject: None,
+        text: format!("the baseline is not whole: {reason}"),
+    });
     let broken = difference.with_verdict(Verdict::Worse).map(|change| {
         let [subject, failure, before, after] = row(change);
         Broken {
@@ -87,7 +92,7 @@ pub fn worse(difference: &Difference) -> Vec<Broken> {
             text: format!("{subject}, {failure}: {after}; before: {before}"),
         }
     });
-    broken.collect()
+    missing.chain(broken).collect()
 }
 
 const KINDS: [(Verdict, &str); 4] = [
