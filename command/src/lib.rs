@@ -12,6 +12,7 @@ mod json;
 mod line;
 mod lint;
 mod options;
+mod plan;
 mod policy;
 mod rank;
 pub mod reading;
@@ -104,6 +105,7 @@ fn command(host: &dyn Host, command: Command) -> Done<u8> {
         Command::Lint(line) => lint::lint(host, &line),
         Command::Schedule(line) => schedule::schedule(host, &line),
         Command::Rank(line) => rank::rank(host, &line),
+        Command::Plan(line) => plan::plan(host, &line),
         Command::Policy(line) => policy::policy(host, &line),
         Command::Embed(line) => embed::embed(host, &line),
         Command::Completions { shell } => {
@@ -140,6 +142,7 @@ fn plugin_command(host: &dyn Host, command: PluginCommand) -> Done<u8> {
         PluginCommand::Explain(line) => explain::explain_pod(host, &line),
         PluginCommand::When(line) => when::when(host, &line),
         PluginCommand::Report(line) => report::report_cluster(host, &line),
+        PluginCommand::Plan(line) => plan::plan_cluster(host, &line),
         PluginCommand::Lint(line) => lint::lint_cluster(host, &line),
     }
 }

@@ -46,6 +46,8 @@ pub(crate) enum Command {
     Schedule(ScheduleLine),
     /// Say whom the kubelet evicts first
     Rank(RankLine),
+    /// Say what becomes of the cluster while nodes are drained, replaced, taken away or tainted
+    Plan(Box<PlanLine>),
     /// Print a policy about tolerations for admission: what nothing matches, tolerates everything, or
     /// stays too long
     Policy(PolicyLine),
@@ -74,6 +76,8 @@ pub(crate) enum PluginCommand {
     When(PluginWhen),
     /// Say which failure hurts most, and what would help
     Report(Box<PluginReport>),
+    /// Say what becomes of the cluster while nodes are drained, replaced, taken away or tainted
+    Plan(Box<PluginPlan>),
     /// Say what is likely to surprise in the cluster
     Lint(PluginLint),
 }
@@ -367,6 +371,142 @@ pub(crate) struct ReportOptions {
     /// pending, stuck, lost, budgetsNotAsked and score
     #[arg(long, value_name = "RULE", help_heading = "What is written")]
     pub(crate) fail_if: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+#[command(
+    mut_args(|arg| arg.global(true)),
+    long_about = "Say what becomes of the cluster while nodes are drained, replaced, taken away or \
+        tainted: how long it takes, what blocks it, how many pods of each workload are ready at the \
+        least, which pods find no node, and which order of the nodes hurts less. Nothing is changed.",
+    after_help = "\
+    Exit codes: 0 it comes to its end; 1 it does not, or a file is wrong; 2 the command line is wrong."
+)]
+pub(crate) struct PlanLine {
+    #[command(subcommand)]
+    pub(crate) act: PlanAct,
+    /// The cluster: a scenario, or manifests, for example the output of `kubectl get
+    /// nodes,pods,deploy,rs,sts,ds,jobs,pdb -A -o yaml`; - is standard input; may be repeated
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) filename: Vec<String>,
+    #[command(flatten)]
+    pub(crate) options: PlanOptions,
+}
+
+#[derive(Args, Debug)]
+#[command(mut_args(|arg| arg.global(true)))]
+pub(crate) struct PluginPlan {
+    #[command(subcommand)]
+    pub(crate) act: PlanAct,
+    #[command(flatten)]
+    pub(crate) options: PlanOptions,
+    #[command(flatten)]
+    pub(crate) connection: Connection,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum PlanAct {
+    /// Drain nodes one after the other, as `kubectl drain --ignore-daemonsets --delete-emptydir-data`
+    Drain {
+        #[arg(value_name = "NODE")]
+        nodes: Vec<String>,
+        /// How many nodes at a time
+        #[arg(long, value_name = "COUNT", default_value = "1")]
+        parallel: String,
+        #[command(flatten)]
+        flags: DrainFlags,
+    },
+    /// Replace the nodes of a pool: drain and delete each, a new one takes its place
+    Upgrade {
+        /// A label of the pool's nodes
+        #[arg(long, value_name = "LABEL=VALUE")]
+        pool: String,
+        /// How many nodes may be missing
+        #[arg(long, value_name = "COUNT", default_value = "0")]
+        max_unavailable: String,
+        /// How many new nodes may come before the old ones go
+        #[arg(long, value_name = "COUNT", default_value = "1")]
+        surge: String,
+        /// How long a new node takes until it is ready
+        #[arg(long, value_name = "TIME", default_value = "90s")]
+        node_start_up: String,
+        #[command(flatten)]
+        flags: DrainFlags,
+    },
+    /// Lose nodes after a notice of the provider
+    Spot {
+        #[arg(value_name = "NODE")]
+        nodes: Vec<String>,
+        /// How long before it is announced
+        #[arg(long, value_name = "TIME", default_value = "2m")]
+        notice: String,
+        /// What acts on the notice: drain, taint=KEY:NoExecute or none
+        #[arg(long, value_name = "NAME", default_value = "drain")]
+        handler: String,
+        #[command(flatten)]
+        flags: DrainFlags,
+    },
+    /// Drain all nodes of a zone
+    ZoneEvacuation {
+        /// Value of the label topology.kubernetes.io/zone, or REGION/ZONE
+        zone: String,
+        /// How many nodes at a time
+        #[arg(long, value_name = "COUNT", default_value = "1")]
+        parallel: String,
+        #[command(flatten)]
+        flags: DrainFlags,
+    },
+    /// Taint nodes: NODE… KEY:NoExecute
+    Taint {
+        #[arg(value_name = "NODE… TAINT")]
+        words: Vec<String>,
+    },
+}
+
+/// Flags of `kubectl drain`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct DrainFlags {
+    /// As that of kubectl drain: pods without a controller go, too
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// As that of kubectl drain: budgets are not asked
+    #[arg(long)]
+    pub(crate) disable_eviction: bool,
+    /// As that of kubectl drain: seconds that pods get to end; their own unless given
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) grace_period: Option<String>,
+    /// As that of kubectl drain: how long each drain may take; for ever unless given
+    #[arg(long, value_name = "TIME")]
+    pub(crate) timeout: Option<String>,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct PlanOptions {
+    #[command(flatten)]
+    pub(crate) apply: ApplyLine,
+    #[command(flatten)]
+    pub(crate) kubernetes: KubernetesLine,
+    /// How long it is watched; 12h unless given
+    #[arg(long, value_name = "TIME")]
+    pub(crate) horizon: Option<String>,
+    /// How long pods take to be ready; as long as those of their workload took, or 2s, unless given
+    #[arg(long, value_name = "TIME")]
+    pub(crate) start_up: Option<String>,
+    /// How many orders of the nodes are tried; 40 unless given
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) orders: Option<String>,
+    /// How many threads; as many as there are processors unless given
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) workers: Option<String>,
+    /// The plan as JSON, with the ready pods of each workload at every moment; times are milliseconds
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// For a ticket or a pull request
+    #[arg(long)]
+    pub(crate) markdown: bool,
+    /// A scenario that does it, to be played
+    #[arg(long)]
+    pub(crate) scenario: bool,
 }
 
 #[derive(Args, Debug)]

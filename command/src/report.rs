@@ -27,17 +27,19 @@ use crate::annotations::{github, sarif};
 use crate::cluster::{no_files, read_cluster};
 use crate::host::Host;
 use crate::json;
-use crate::line::{KubernetesLine, PluginReport, ReportLine, ReportOptions as Line};
+use crate::line::{
+    ApplyLine, Connection, KubernetesLine, PluginReport, ReportLine, ReportOptions as Line,
+};
 use crate::options::{moment, number, one_of, pairs, stop_for, taint};
 use crate::reading::{Input, files_of, named, objects, read_inputs, read_text, warn};
 use crate::run::{simulator_of, simulator_options, tell, the_scenario};
 use crate::stop::{Done, FAILED, OK, Stop};
 
 /// The cluster of a report.
-struct Cluster {
-    scenario: Scenario,
-    warnings: Vec<Problem>,
-    imported: Imported,
+pub(crate) struct Cluster {
+    pub(crate) scenario: Scenario,
+    pub(crate) warnings: Vec<Problem>,
+    pub(crate) imported: Imported,
 }
 
 /// A whole report, and what it is compared with.
@@ -85,9 +87,22 @@ pub(crate) fn report_cluster(host: &dyn Host, line: &PluginReport) -> Done<u8> {
     no_files("report", &line.files)?;
     let kubernetes = &line.options.kubernetes;
     let mut asked = Asked::of(&line.options, line.shard.as_ref())?;
+    let (cluster, source, inputs) =
+        current_cluster(host, &line.connection, kubernetes, &line.apply)?;
+    asked.options.source = source;
+    asked.answer(host, cluster, inputs)
+}
+
+/// The cluster of the current context, with its origin and its texts.
+pub(crate) fn current_cluster(
+    host: &dyn Host,
+    connection: &Connection,
+    kubernetes: &KubernetesLine,
+    apply: &ApplyLine,
+) -> Done<(Cluster, ReportSource, Vec<Input>)> {
     let options = simulator_options(kubernetes, false)?;
-    let read = read_cluster(host, &line.connection, kubernetes.release.as_ref())?;
-    let applied = read_inputs(host, &[], &line.apply.apply)?;
+    let read = read_cluster(host, connection, kubernetes.release.as_ref())?;
+    let applied = read_inputs(host, &[], &apply.apply)?;
     let inputs: Vec<Input> = read.inputs.iter().cloned().chain(applied).collect();
     let mut cluster = of_inputs(&inputs, options)?;
     cluster.scenario.kubernetes.release = read.release.or(cluster.scenario.kubernetes.release);
@@ -97,8 +112,7 @@ pub(crate) fn report_cluster(host: &dyn Host, line: &PluginReport) -> Done<u8> {
     }
     let not_read = read.not_read.iter().map(|it| format!("{}: {}", it.kind, it.why)).collect();
     let (context, server, namespace) = (read.context, read.version, read.namespace);
-    asked.options.source = ReportSource { context, server, namespace, not_read };
-    asked.answer(host, cluster, inputs)
+    Ok((cluster, ReportSource { context, server, namespace, not_read }, inputs))
 }
 
 /// Request of a command line.
@@ -340,7 +354,7 @@ fn options_of(line: &Line) -> Done<ReportOptions> {
 }
 
 /// The cluster of texts: a scenario, or manifests. `from` is the file of a scenario.
-fn cluster_in(
+pub(crate) fn cluster_in(
     host: &dyn Host,
     inputs: &[Input],
     from: &str,
@@ -366,9 +380,12 @@ fn of_inputs(
     Ok(Cluster { scenario, warnings: problems, imported })
 }
 
-fn stop_of(error: &ReportError, kubernetes: &KubernetesLine) -> Stop {
+/// A mistake in what a command asks, or in its cluster.
+pub(crate) fn stop_of(command: &str, error: &ReportError, kubernetes: &KubernetesLine) -> Stop {
     match error {
-        ReportError::Option { name, message } => Stop::usage(format!("report: {name}: {message}")),
+        ReportError::Option { name, message } => {
+            Stop::usage(format!("{command}: {name}: {message}"))
+        }
         ReportError::Scenario(wrong) => stop_for(kubernetes, &[Problem::of_config(wrong)]),
         ReportError::UnknownDomain { .. } | ReportError::Remedy(_) | ReportError::Results(_) => {
             Stop::failed(format!("error: {error}"))
@@ -379,7 +396,7 @@ fn stop_of(error: &ReportError, kubernetes: &KubernetesLine) -> Stop {
 /// Settles the cluster and finds what can fail in it.
 fn plan_of(host: &dyn Host, cluster: Cluster, options: ReportOptions, line: &Line) -> Done<Plan> {
     let Cluster { scenario, warnings, imported } = cluster;
-    let plan = Plan::new(scenario, options).map_err(|error| stop_of(&error, &line.kubernetes))?;
+    let plan = Plan::new(scenario, options).map_err(|error| stop_of("report", &error, &line.kubernetes))?;
     warn(host, &warnings);
     tell(host, &imported, line.kubernetes.release.as_deref(), "");
     Ok(plan)

@@ -67,7 +67,7 @@
 //! the pure rules of [`policy`], such as [`policy::matching`] (which toleration matches which
 //! taint, and why) and [`policy::validation`] (what the API server refuses); [`controllers`] and
 //! [`kubelet`]; [`command`] and [`event`]; [`simulator`]; [`scenario`], [`lanes`], [`condition`]
-//! and [`warnings`].
+//! and [`warnings`]; [`report`] and [`plan`].
 #![no_std]
 
 extern crate alloc;
@@ -83,6 +83,7 @@ pub mod eviction_timeline;
 pub mod kubelet;
 pub mod lanes;
 pub mod order;
+pub mod plan;
 pub mod plural;
 pub mod pod_state;
 pub mod policy;

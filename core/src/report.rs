@@ -49,9 +49,11 @@ pub use self::findings::{
     Cell, Effect, FalseAlarm, Finding, MadeWorse, OverAll, Report, RunSummary, Score, Spread,
     WorkloadScore, report,
 };
+pub(crate) use self::recorder::Recorder;
 pub use self::recorder::{DrainResult, PendingReason, Shortfall, WorkloadRun, ZoneStep};
 use self::recorder::{Failing, UnreachableNodes};
 pub use self::remedy::Remedy;
+pub(crate) use self::remedy::another_node;
 pub use self::rows::FailureRow;
 pub use self::verdict::{FailureTotal, FindingGroup};
 use crate::api::{ConditionStatus, Node, NodeName, ObjectMeta, PodKey, WorkloadKey, is_default};
@@ -418,13 +420,13 @@ pub struct Plan {
 
 /// A settled cluster.
 #[derive(Clone, Debug)]
-struct Settled {
+pub(crate) struct Settled {
     seed: u32,
     /// The change made before it settled; changes after the fault do not count.
     remedy: Option<Remedy>,
-    simulator: Arc<Simulator>,
+    pub(crate) simulator: Arc<Simulator>,
     /// Time of the fault.
-    at: Timestamp,
+    pub(crate) at: Timestamp,
     /// Shared beginning of outages of different lengths, for runs that try remedies.
     unreachable: Option<UnreachableNodes>,
 }
@@ -435,7 +437,7 @@ const FAULT_AT: u64 = 10_000_000_000;
 
 /// Scenario at the start of a run: with the heartbeats of a seed, and without the later steps,
 /// expectations and bookmarks, which belong to another run.
-fn initial(scenario: &Scenario, seed: u32, after: Option<Span>) -> Scenario {
+pub(crate) fn initial(scenario: &Scenario, seed: u32, after: Option<Span>) -> Scenario {
     let steps = scenario.steps.iter().filter(|step| after.is_some_and(|after| step.at <= after));
     let mut scenario = Scenario {
         steps: steps.cloned().collect(),
@@ -486,6 +488,22 @@ impl Settled {
 }
 
 impl Settled {
+    /// Settles the cluster of a scenario with the control plane, and returns it with the scenario from
+    /// which it came, which has no steps but those of the options.
+    pub(crate) fn prepared(
+        mut scenario: Scenario,
+        options: &ReportOptions,
+    ) -> Result<(Scenario, Self), ReportError> {
+        check(options)?;
+        scenario.kubernetes.control_plane = Some(true);
+        scenario.kubernetes.node_lifecycle = Some(true);
+        if let Some(name) = scenario.objects.duplicate_names().into_iter().next() {
+            return Err(ReportError::Scenario(ScenarioError::DuplicateName(name)));
+        }
+        let settled = Self::new(&scenario, 1, options)?;
+        Ok((scenario, settled))
+    }
+
     /// Makes a run.
     fn run(&mut self, options: &ReportOptions, nodes: &Failing, run: &Run) -> RunResult {
         let (at, horizon) = (self.at, options.horizon);
@@ -507,14 +525,7 @@ impl Plan {
     /// # Errors
     /// The cluster cannot be simulated, or an option is wrong.
     pub fn new(scenario: Scenario, options: ReportOptions) -> Result<Self, ReportError> {
-        check(&options)?;
-        let mut scenario = scenario;
-        scenario.kubernetes.control_plane = Some(true);
-        scenario.kubernetes.node_lifecycle = Some(true);
-        if let Some(name) = scenario.objects.duplicate_names().into_iter().next() {
-            return Err(ReportError::Scenario(ScenarioError::DuplicateName(name)));
-        }
-        let settled = Settled::new(&scenario, 1, &options)?;
+        let (scenario, settled) = Settled::prepared(scenario, &options)?;
         let simulator = &settled.simulator;
         let subjects = recorder::subjects(simulator);
         let is_ready = |node: &Node| {

@@ -146,22 +146,7 @@ pub fn command_line_of(command: &Command, simulator: &Simulator) -> Option<Strin
 fn drain(nodes: &[NodeName], options: &DrainOptions) -> Option<String> {
     let mut words = vec!["drain".to_owned()];
     words.extend(nodes.iter().map(|node| node.as_str().to_owned()));
-    for (flag, set) in [
-        ("--ignore-daemonsets", options.ignore_daemonsets),
-        ("--force", options.force),
-        ("--delete-emptydir-data", options.delete_emptydir_data),
-        ("--disable-eviction", options.disable_eviction),
-    ] {
-        words.extend(set.then(|| flag.to_owned()));
-    }
-    words.extend(options.grace_period_seconds.map(|grace| format!("--grace-period={grace}")));
-    if !options.timeout.0.is_zero() {
-        words.push(format!("--timeout={}", options.timeout));
-    }
-    if !options.pod_labels.is_empty() {
-        let labels = crate::selector::format_labels(&options.pod_labels);
-        words.push(format!("--pod-selector={labels}"));
-    }
+    words.extend(options.flags());
     line(&words.iter().map(String::as_str).collect::<Vec<_>>())
 }
 

@@ -28,11 +28,11 @@ const KUBECTL = process.env.KUBECTL ?? "kubectl";
 const OUTAGE = readFileSync(join(ROOT, "examples/why-345-seconds.yaml"), "utf8");
 const CLUSTER = `apiVersion: v1
 kind: Node
-metadata: { name: worker-1, labels: { kubernetes.io/hostname: worker-1 } }
+metadata: { name: worker-1, labels: { kubernetes.io/hostname: worker-1, topology.kubernetes.io/zone: eu-1a } }
 ---
 apiVersion: v1
 kind: Node
-metadata: { name: worker-2, labels: { kubernetes.io/hostname: worker-2 } }
+metadata: { name: worker-2, labels: { kubernetes.io/hostname: worker-2, topology.kubernetes.io/zone: eu-1b } }
 ---
 apiVersion: apps/v1
 kind: Deployment

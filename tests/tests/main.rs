@@ -16,6 +16,7 @@ mod command {
     mod compared;
     mod host;
     mod linted;
+    mod planned;
 }
 mod conformance {
     mod player;

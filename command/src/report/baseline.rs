@@ -64,7 +64,7 @@ impl Baseline {
         let cluster = cluster_in(host, &inputs, first, &line.kubernetes)?;
         let options = ReportOptions { remedies: 0, ..options.clone() };
         let plan = Plan::new(cluster.scenario, options);
-        let mut plan = plan.map_err(|error| stop_of(&error, &line.kubernetes))?;
+        let mut plan = plan.map_err(|error| stop_of("report", &error, &line.kubernetes))?;
         let runs = plan.runs();
         let made = run_all(host, &mut plan, runs, Vec::new(), false, super::workers_of(line)?)?;
         if made.interrupted {

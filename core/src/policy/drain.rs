@@ -55,6 +55,28 @@ pub struct DrainOptions {
 }
 
 impl DrainOptions {
+    /// The flags as words of a line of `kubectl`.
+    #[must_use]
+    pub fn flags(&self) -> Vec<String> {
+        let set = [
+            ("--ignore-daemonsets", self.ignore_daemonsets),
+            ("--force", self.force),
+            ("--delete-emptydir-data", self.delete_emptydir_data),
+            ("--disable-eviction", self.disable_eviction),
+        ];
+        let mut words: Vec<String> =
+            set.iter().filter(|(_, set)| *set).map(|(flag, _)| String::from(*flag)).collect();
+        words.extend(self.grace_period_seconds.map(|grace| format!("--grace-period={grace}")));
+        if !self.timeout.0.is_zero() {
+            words.push(format!("--timeout={}", self.timeout));
+        }
+        if !self.pod_labels.is_empty() {
+            let labels = self.pod_labels.iter().map(|(key, value)| format!("{key}={value}"));
+            words.push(format!("--pod-selector={}", labels.collect::<Vec<_>>().join(",")));
+        }
+        words
+    }
+
     /// When a pod is left alone because it should have been gone for too long, if ever. Mirrors
     /// `shouldSkipPod`.
     #[must_use]

@@ -444,7 +444,7 @@ pub(super) fn lanes(
 }
 
 #[derive(Clone, Debug)]
-struct Recorder {
+pub(crate) struct Recorder {
     settled: Arc<Simulator>,
     at: Timestamp,
     /// The failing nodes.
@@ -473,7 +473,7 @@ struct Track {
 }
 
 impl Recorder {
-    fn new(
+    pub(crate) fn new(
         settled: &Arc<Simulator>,
         at: Timestamp,
         nodes: &[NodeName],
@@ -492,20 +492,30 @@ impl Recorder {
             drain: None,
         };
         if down_until.is_some() {
-            let cluster = settled.cluster();
-            for (key, pod) in nodes.iter().flat_map(|node| cluster.pods_of(node.as_str())) {
-                if let Some(subject) = subject_of(cluster, pod).filter(|_| is_ready(pod)) {
-                    let down = recorder.down.entry(subject).or_default();
-                    down.push((key.clone(), pod.metadata.uid.clone()));
-                }
-            }
-            recorder.look(settled, at);
+            recorder.power_off(settled, nodes, at);
         }
         recorder
     }
 
+    /// The same, in which nodes that lose power later are off until then.
+    pub(crate) fn with_power_off_until(self, down_until: Option<Timestamp>) -> Self {
+        Self { down_until, ..self }
+    }
+
+    /// The pods of these nodes are down from now on.
+    pub(crate) fn power_off(&mut self, simulator: &Simulator, nodes: &[NodeName], at: Timestamp) {
+        let cluster = simulator.cluster();
+        for (key, pod) in nodes.iter().flat_map(|node| cluster.pods_of(node.as_str())) {
+            if let Some(subject) = subject_of(cluster, pod).filter(|_| is_ready(pod)) {
+                let down = self.down.entry(subject).or_default();
+                down.push((key.clone(), pod.metadata.uid.clone()));
+            }
+        }
+        self.look(simulator, at);
+    }
+
     /// Records the events of one moment.
-    fn take_in(&mut self, simulator: &Simulator, events: &[Event]) {
+    pub(crate) fn take_in(&mut self, simulator: &Simulator, events: &[Event]) {
         let mut pods: BTreeSet<&PodKey> = BTreeSet::new();
         for event in events {
             pods.extend(event.what.subject().pod);
@@ -696,11 +706,6 @@ impl Recorder {
         run: &Run,
         at_rest: Option<Millis>,
     ) -> RunResult {
-        let workloads = self.tracks.iter().map(|(subject, track)| {
-            let mut figures = measure(subject, track, self.at, end);
-            self.look_at_the_end(simulator, &mut figures);
-            figures
-        });
         RunResult {
             run: run.clone(),
             at_rest,
@@ -708,8 +713,22 @@ impl Recorder {
             zones: self.zones.clone(),
             drain: self.drain.clone(),
             yaml: None,
-            workloads: workloads.filter(|figures| !figures.is_untouched()).collect(),
+            workloads: self.workloads(simulator, end).map(|(figures, _)| figures).collect(),
         }
+    }
+
+    /// Figures of the workloads that were affected, with the steps of their ready and wanted pods.
+    pub(crate) fn workloads(
+        &self,
+        simulator: &Simulator,
+        end: Timestamp,
+    ) -> impl Iterator<Item = (WorkloadRun, &[(Timestamp, i64, i64)])> {
+        let all = self.tracks.iter().map(move |(subject, track)| {
+            let mut figures = measure(subject, track, self.at, end);
+            self.look_at_the_end(simulator, &mut figures);
+            (figures, track.curve.as_slice())
+        });
+        all.filter(|(figures, _)| !figures.is_untouched())
     }
 
     /// Completes the figures with the pods that exist at the end.

@@ -348,16 +348,22 @@ fn one_more(scenario: &Scenario, like: &NodeName) -> Result<Node, ReportError> {
     let objects = &scenario.objects;
     let given = objects.nodes.iter().map(|node| node.as_ref().clone());
     let grouped = objects.node_groups.iter().flat_map(NodeGroup::nodes);
-    let mut node = given
+    let node = given
         .chain(grouped)
         .find(|node| node.metadata.name == like.as_str())
         .ok_or_else(|| ReportError::Remedy(format!("there is no node `{like}`")))?;
-    node.metadata.name.push_str(MORE);
+    let name = format!("{like}{MORE}");
+    Ok(another_node(node, name))
+}
+
+/// A new node of the same kind as another one.
+pub(crate) fn another_node(mut node: Node, name: String) -> Node {
     node.metadata.uid = String::new();
     node.metadata.creation_timestamp = None;
-    node.metadata.labels.insert(HOSTNAME.to_owned(), node.metadata.name.clone());
+    node.metadata.labels.insert(HOSTNAME.to_owned(), name.clone());
+    node.metadata.name = name;
     node.spec.taints.retain(|taint| !taint.key.starts_with("node.kubernetes.io/"));
-    Ok(node)
+    node
 }
 
 fn priority_class() -> Value {

@@ -32,7 +32,7 @@ use crate::controllers::stateful_set::StatefulSetController;
 use crate::controllers::workload::{WorkloadAction, WriteAnswer};
 use crate::controllers::{Context, Controller};
 use crate::policy::devices::AllocatorFeatures;
-use crate::policy::eviction::{DeleteOptions, Eviction, evict};
+use crate::policy::eviction::{DeleteOptions, Eviction, EvictionError, evict};
 use crate::policy::scheduling::{SchedulerConfig, SchedulingError, Snapshot};
 use crate::policy::validation::{FieldError, validate_budget, validate_workload};
 use crate::protocol::{ApiErrorKind, RequestId, RequestResult, TimeoutReason};
@@ -511,14 +511,23 @@ impl ControlPlane {
         key: &PodKey,
         grace: Option<u32>,
     ) -> Result<Eviction, CommandError> {
-        let pod = api.pod(key)?;
+        Ok(self.ask_budgets(api, api.pod(key)?, grace)?)
+    }
+
+    /// What the budgets of a pod say to its eviction.
+    pub(super) fn ask_budgets(
+        &self,
+        api: &ApiServer,
+        pod: &Pod,
+        grace: Option<u32>,
+    ) -> Result<Eviction, EvictionError> {
         let budgets = self.disruption.budgets_of(pod);
         let budgets = budgets.iter().filter_map(|budget| api.cluster.get_budget(budget));
         let budgets: Vec<&PodDisruptionBudget> = budgets.map(AsRef::as_ref).collect();
         let grace_period_seconds = grace.map(i64::from);
         let options = DeleteOptions { grace_period_seconds, ..DeleteOptions::default() };
         let now = api.wall_clock(api.now).truncated_to_seconds();
-        Ok(evict(api.config.release, pod, &budgets, &options, now)?)
+        evict(api.config.release, pod, &budgets, &options, now)
     }
 
     /// What the API server answers to a controller that evicts a pod.

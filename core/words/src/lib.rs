@@ -4,6 +4,7 @@
 extern crate alloc;
 
 pub mod matching;
+pub mod plan;
 pub mod report;
 mod table;
 

@@ -24,6 +24,7 @@ pub use self::difference::{ChangedObject, difference_markdown, difference_termin
 pub use self::html::{MOST_PICTURES, Picture, html};
 pub use self::junit::junit;
 pub use self::markdown::markdown;
+pub(crate) use self::markdown::table as markdown_table;
 pub use self::prometheus::prometheus;
 pub use self::rules::{Broken, Rule};
 pub use self::terminal::terminal;

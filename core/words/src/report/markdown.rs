@@ -12,7 +12,7 @@ use super::{
 };
 
 /// A table.
-pub(super) fn table(head: &[String], rows: &[Vec<String>]) -> String {
+pub(crate) fn table(head: &[String], rows: &[Vec<String>]) -> String {
     let line = |cells: &[String]| {
         let cells: Vec<_> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
         format!("| {} |\n", cells.join(" | "))

@@ -1,0 +1,264 @@
+//! `taintlab plan`: what becomes of a cluster while nodes are drained, replaced, taken away or tainted.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use serde::Serialize;
+use taintlab_core::api::NodeName;
+use taintlab_core::plan::{
+    Act, NodeChoice, Procedure, Rehearsal, RehearsalOptions, Rehearsed, SpotHandler,
+};
+use taintlab_core::plural::count;
+use taintlab_core::policy::drain::DrainOptions;
+use taintlab_core::release::KubernetesRelease;
+use taintlab_core::time::Span;
+use taintlab_manifest::write_scenario;
+use taintlab_words::plan::{PlanText, plan_commands, plan_markdown, plan_terminal};
+
+use crate::host::Host;
+use crate::json;
+use crate::line::{DrainFlags, PlanAct, PlanLine, PlanOptions, PluginPlan};
+use crate::options::{moment, number, pairs, taint};
+use crate::reading::{files_of, read_inputs, warn};
+use crate::report::{Cluster, cluster_in, current_cluster, stop_of};
+use crate::run::tell;
+use crate::stop::{Done, FAILED, OK, Stop};
+
+/// The plan as JSON.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Written<'a> {
+    release: KubernetesRelease,
+    act: &'a Act,
+    commands: Vec<String>,
+    /// Number of orders that were tried.
+    tried: usize,
+    /// Workloads whose start-up time was measured.
+    start_up: std::collections::BTreeMap<String, Span>,
+    given: &'a Rehearsed,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    better: Option<&'a Rehearsed>,
+}
+
+pub(crate) fn plan(host: &dyn Host, line: &PlanLine) -> Done<u8> {
+    let asked = Asked::of(&line.act, &line.options)?;
+    let files = files_of(&line.filename, "plan: --filename")?;
+    let inputs = read_inputs(host, files, &line.options.apply.apply)?;
+    let from = files.first().map_or("-", String::as_str);
+    asked.answer(host, cluster_in(host, &inputs, from, &line.options.kubernetes)?)
+}
+
+/// `kubectl taintlab plan`: the cluster of the current context.
+pub(crate) fn plan_cluster(host: &dyn Host, line: &PluginPlan) -> Done<u8> {
+    let options = &line.options;
+    let asked = Asked::of(&line.act, options)?;
+    let (kubernetes, apply) = (&options.kubernetes, &options.apply);
+    let (cluster, ..) = current_cluster(host, &line.connection, kubernetes, apply)?;
+    asked.answer(host, cluster)
+}
+
+/// Request of a command line.
+struct Asked<'l> {
+    line: &'l PlanOptions,
+    procedure: Procedure,
+    options: RehearsalOptions,
+    start_up: Option<Span>,
+    orders: usize,
+    workers: Option<usize>,
+}
+
+impl<'l> Asked<'l> {
+    fn of(act: &PlanAct, line: &'l PlanOptions) -> Done<Self> {
+        let time = |option: &str, text: &Option<String>| -> Done<Option<Span>> {
+            text.as_ref().map(|text| moment(option, text)).transpose()
+        };
+        let whole = |option: &str, text: &Option<String>, least: u32| -> Done<Option<usize>> {
+            let number = number(option, text.as_ref(), least)?;
+            Ok(number.and_then(|number| usize::try_from(number).ok()))
+        };
+        let outputs = [line.json, line.markdown, line.scenario];
+        if outputs.iter().filter(|chosen| **chosen).count() > 1 {
+            let why = "--json, --markdown and --scenario cannot be used together";
+            return Err(Stop::usage(why));
+        }
+        let defaults = RehearsalOptions::default();
+        Ok(Self {
+            line,
+            procedure: procedure_of(act)?,
+            options: RehearsalOptions {
+                horizon: time("--horizon", &line.horizon)?.unwrap_or(defaults.horizon),
+                ..defaults
+            },
+            start_up: time("--start-up", &line.start_up)?,
+            orders: whole("--orders", &line.orders, 1)?.unwrap_or(40),
+            workers: whole("--workers", &line.workers, 0)?,
+        })
+    }
+
+    fn answer(self, host: &dyn Host, cluster: Cluster) -> Done<u8> {
+        let Self { line, procedure, options, start_up, orders, workers } = self;
+        let Cluster { mut scenario, warnings, imported } = cluster;
+        scenario.kubernetes.start_up_time = start_up.or(scenario.kubernetes.start_up_time);
+        let rehearsal = Rehearsal::new(scenario, &procedure, options)
+            .map_err(|error| stop_of("plan", &error, &line.kubernetes))?;
+        warn(host, &warnings);
+        tell(host, &imported, line.kubernetes.release.as_deref(), "");
+        let workers = workers.unwrap_or_else(|| host.cores()).clamp(1, 64);
+        let all = try_all(host, &rehearsal, orders, workers);
+        let Some(given) = all.first() else { return Ok(FAILED) };
+        let better = all.iter().min_by_key(|it| it.cost()).filter(|it| it.cost() < given.cost());
+        let text = if line.json {
+            let start_up = rehearsal.start_up().iter().map(|(key, time)| (key.to_string(), *time));
+            json::line(&Written {
+                release: rehearsal.release(),
+                act: rehearsal.act(),
+                commands: plan_commands(rehearsal.act(), &better.unwrap_or(given).order),
+                tried: all.len(),
+                start_up: start_up.collect(),
+                given,
+                better,
+            }) + "\n"
+        } else if line.scenario {
+            write_scenario(&rehearsal.scenario_of(&given.order))
+        } else {
+            let notes = notes(&rehearsal);
+            let (act, tried) = (rehearsal.act(), all.len());
+            let plan = PlanText { act, given, better, tried, notes: &notes };
+            if line.markdown { plan_markdown(&plan) } else { plan_terminal(&plan, host.style()) }
+        };
+        host.out(&text);
+        let is_done = given.ended.is_some() && given.nodes.iter().all(|node| !node.failed);
+        Ok(if is_done { OK } else { FAILED })
+    }
+}
+
+/// Tries orders of the nodes until none is left, or the user has enough. The first result is that of
+/// the order that was given.
+fn try_all(host: &dyn Host, rehearsal: &Rehearsal, most: usize, workers: usize) -> Vec<Rehearsed> {
+    let mut known = Vec::new();
+    let mut list = vec![rehearsal.order().to_vec()];
+    while !list.is_empty() {
+        known.extend(try_these(host, rehearsal, &list, known.len(), workers));
+        list = if host.interrupted() { Vec::new() } else { rehearsal.orders(&known, most) };
+    }
+    host.progress(None);
+    known
+}
+
+/// Tries these orders in several threads; the results come in their order.
+fn try_these(
+    host: &dyn Host,
+    rehearsal: &Rehearsal,
+    orders: &[Vec<NodeName>],
+    done: usize,
+    workers: usize,
+) -> Vec<Rehearsed> {
+    let next = AtomicUsize::new(0);
+    let results: Mutex<Vec<Option<Rehearsed>>> = Mutex::new(vec![None; orders.len()]);
+    let lock = || results.lock().unwrap_or_else(PoisonError::into_inner);
+    let work = || {
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(order) = orders.get(place).filter(|_| place == 0 || !host.interrupted())
+            else {
+                return;
+            };
+            let rehearsed = rehearsal.run(order);
+            let mut results = lock();
+            if let Some(result) = results.get_mut(place) {
+                *result = Some(rehearsed);
+            }
+            let ready = results.iter().flatten().count();
+            host.progress(Some((done + ready, done + orders.len())));
+        }
+    };
+    thread::scope(|scope| {
+        (1..workers.min(orders.len())).for_each(|_| {
+            scope.spawn(work);
+        });
+        work();
+    });
+    results.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect()
+}
+
+fn notes(rehearsal: &Rehearsal) -> Vec<String> {
+    let measured = rehearsal.start_up().len();
+    if measured == 0 {
+        return Vec::new();
+    }
+    let workloads = count(measured, "workload");
+    vec![format!("Start-up times of {workloads} are those that their pods took (Ready - PodScheduled)")]
+}
+
+fn procedure_of(act: &PlanAct) -> Done<Procedure> {
+    let named = |nodes: &[String], what: &str| -> Done<NodeChoice> {
+        if nodes.is_empty() || nodes.iter().any(String::is_empty) {
+            return Err(Stop::usage(format!("plan {what}: which node?")));
+        }
+        Ok(NodeChoice::Named(nodes.iter().map(|node| node.as_str().into()).collect()))
+    };
+    let whole = |option: &str, text: &str, least: u32| -> Done<usize> {
+        let number = number(option, Some(&text.to_owned()), least)?;
+        Ok(number.and_then(|number| usize::try_from(number).ok()).unwrap_or_default())
+    };
+    Ok(match act {
+        PlanAct::Drain { nodes, parallel, flags } => {
+            let (options, at_once) = (drain_options(flags)?, whole("--parallel", parallel, 1)?);
+            Procedure { nodes: named(nodes, "drain")?, act: Act::Drain { options, at_once } }
+        }
+        PlanAct::ZoneEvacuation { zone, parallel, flags } => {
+            let (options, at_once) = (drain_options(flags)?, whole("--parallel", parallel, 1)?);
+            let act = Act::Drain { options, at_once };
+            Procedure { nodes: NodeChoice::Zone(zone.clone()), act }
+        }
+        PlanAct::Upgrade { pool, max_unavailable, surge, node_start_up, flags } => {
+            let pool = pairs(std::slice::from_ref(pool), "--pool")?.into_iter().next();
+            let (key, value) = pool.unwrap_or_default();
+            let act = Act::Upgrade {
+                options: DrainOptions { force: true, ..drain_options(flags)? },
+                max_unavailable: whole("--max-unavailable", max_unavailable, 0)?,
+                surge: whole("--surge", surge, 0)?,
+                node_start_up: moment("--node-start-up", node_start_up)?,
+            };
+            Procedure { nodes: NodeChoice::Labelled { key, value }, act }
+        }
+        PlanAct::Spot { nodes, notice, handler, flags } => {
+            let handler = match handler.split_once('=') {
+                None if handler == "drain" => SpotHandler::Drain,
+                None if handler == "none" => SpotHandler::None,
+                Some(("taint", text)) => SpotHandler::Taint(taint("--handler taint", text)?),
+                _ => {
+                    let wanted = "expected drain, taint=TAINT or none";
+                    return Err(Stop::usage(format!("--handler: {wanted}, found `{handler}`")));
+                }
+            };
+            let options = DrainOptions { force: true, ..drain_options(flags)? };
+            let act = Act::Spot { notice: moment("--notice", notice)?, handler, options };
+            Procedure { nodes: named(nodes, "spot")?, act }
+        }
+        PlanAct::Taint { words } => {
+            let Some((text, nodes)) = words.split_last() else {
+                return Err(Stop::usage("plan taint: which node, and which taint?"));
+            };
+            let act = Act::Taint { taint: taint("plan taint", text)? };
+            Procedure { nodes: named(nodes, "taint")?, act }
+        }
+    })
+}
+
+/// The flags of a drain as they are mostly set: pods of DaemonSets stay, data of an emptyDir is lost.
+fn drain_options(flags: &DrainFlags) -> Done<DrainOptions> {
+    Ok(DrainOptions {
+        ignore_daemonsets: true,
+        delete_emptydir_data: true,
+        force: flags.force,
+        disable_eviction: flags.disable_eviction,
+        grace_period_seconds: number("--grace-period", flags.grace_period.as_ref(), 0)?,
+        timeout: match &flags.timeout {
+            Some(text) => moment("--timeout", text)?,
+            None => Span::default(),
+        },
+        ..DrainOptions::default()
+    })
+}

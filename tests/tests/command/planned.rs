@@ -1,0 +1,307 @@
+//! `taintlab plan`: what becomes of a cluster while nodes are drained, replaced, taken away or tainted.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+use taintlab_core::api::NodeName;
+use taintlab_core::plan::{Act, NodeChoice, Procedure, Rehearsal, RehearsalOptions};
+use taintlab_core::policy::drain::DrainOptions;
+use taintlab_core::scenario::{Player, Scenario};
+use taintlab_core::time::Span;
+use taintlab_manifest::{Limits, read_scenario};
+
+use super::host::{Ran, taintlab};
+
+/// A node of the pool `blue` for four pods.
+fn node(name: &str, zone: &str) -> String {
+    format!(
+        "apiVersion: v1\nkind: Node\nmetadata: {{name: {name}, labels: {{pool: blue, \
+         topology.kubernetes.io/zone: {zone}}}}}\nstatus: {{allocatable: {{cpu: \"4\", pods: \
+         \"20\"}}}}\n---\n"
+    )
+}
+
+/// Pods that their controller makes again, each with a processor, on these nodes.
+fn workload(name: &str, nodes: &[&str]) -> String {
+    let mut text = format!(
+        "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {{name: {name}, namespace: shop, uid: \
+         {name}}}\nspec:\n  replicas: {}\n  serviceName: {name}\n  podManagementPolicy: Parallel\n  \
+         selector: {{matchLabels: {{app: {name}}}}}\n  template:\n    metadata: {{labels: {{app: \
+         {name}}}}}\n    spec: {{containers: [{{name: c, resources: {{requests: {{cpu: \
+         \"1\"}}}}}}]}}\n---\n",
+        nodes.len()
+    );
+    for (number, node) in nodes.iter().enumerate() {
+        let _ = write!(
+            text,
+            "apiVersion: v1\nkind: Pod\nmetadata: {{name: {name}-{number}, namespace: shop, labels: \
+             {{app: {name}, apps.kubernetes.io/pod-index: \"{number}\"}}, ownerReferences: \
+             [{{apiVersion: apps/v1, kind: StatefulSet, name: {name}, uid: {name}, controller: \
+             true}}]}}\nspec: {{nodeName: {node}, containers: [{{name: c, resources: {{requests: \
+             {{cpu: \"1\"}}}}}}]}}\nstatus: {{phase: Running, conditions: [{{type: PodScheduled, \
+             status: \"True\", lastTransitionTime: \"2026-01-01T00:00:00Z\"}}, {{type: Ready, status: \
+             \"True\", lastTransitionTime: \"2026-01-01T00:00:40Z\"}}]}}\n---\n"
+        );
+    }
+    text
+}
+
+fn budget(name: &str, spec: &str) -> String {
+    format!(
+        "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {{name: {name}, namespace: \
+         shop}}\nspec: {{{spec}, selector: {{matchLabels: {{app: {name}}}}}}}\n---\n"
+    )
+}
+
+fn nodes() -> String {
+    node("a", "z1") + &node("b", "z1") + &node("c", "z2")
+}
+
+fn plan(line: &str, cluster: &str) -> Ran {
+    taintlab(&format!("plan {line} -f cluster.yaml"), &[("cluster.yaml", cluster)])
+}
+
+/// The plan as JSON, with the exit code.
+fn json(line: &str, cluster: &str) -> (Value, u8) {
+    let ran = plan(&format!("{line} --json"), cluster);
+    let value = serde_json::from_str(&ran.out).unwrap_or_else(|why| panic!("{why}: {ran:?}"));
+    (value, ran.code)
+}
+
+#[test]
+fn a_drain_says_how_long_it_takes_and_what_falls_short() {
+    let cluster = nodes() + &workload("db", &["a", "b"]) + &budget("db", "maxUnavailable: 1");
+    let ran = plan("drain a b", &cluster);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    // 30 s of grace and the wait of up to a second, twice; a pod is ready 40 s after it has a node.
+    let said = "Drain a, b\nAll nodes are drained after 1m12s; 2 pods have to leave\n";
+    assert!(ran.out.starts_with(said), "{}", ran.out);
+    assert!(ran.out.contains("Start-up times of 1 workload are"), "{}", ran.out);
+    assert!(ran.out.contains("\nstatefulset/shop/db   1 of 2"), "{}", ran.out);
+    let command = "  kubectl drain a b --ignore-daemonsets --delete-emptydir-data\n";
+    assert!(ran.out.ends_with(command), "{}", ran.out);
+    let markdown = plan("drain a b --markdown", &cluster);
+    assert!(markdown.out.starts_with("## Drain a, b\n\n- All nodes"), "{}", markdown.out);
+    assert!(markdown.out.ends_with("--delete-emptydir-data\n```\n"), "{}", markdown.out);
+}
+
+#[test]
+fn a_budget_that_never_lets_a_pod_go_is_to_blame_before_the_drain_begins() {
+    let cluster = nodes()
+        + &workload("db", &["a"])
+        + &workload("web", &["b"])
+        + &budget("db", "minAvailable: 100%");
+    let ran = plan("drain a b", &cluster);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.out.contains("It never ends: 2 of 2 nodes are not drained"), "{}", ran.out);
+    let blame = "a: pod shop/db-0: PodDisruptionBudget shop/db (minAvailable: 100%) never lets a pod \
+        go: it wants 1 of 1 healthy\n";
+    assert!(ran.out.contains(blame), "{}", ran.out);
+    // The other node comes off at least if it is the first.
+    assert!(ran.out.contains("A better order: b, a\nnodes left 2 → 1"), "{}", ran.out);
+    // Whoever does not ask the budget gets through.
+    assert_eq!(plan("drain a b --disable-eviction", &cluster).code, 0);
+}
+
+#[test]
+fn a_budget_waits_for_a_pod_that_finds_no_node() {
+    // Four pods fill the only other node.
+    let cluster = node("a", "z1")
+        + &node("b", "z1")
+        + &workload("big", &["b", "b", "b", "b"])
+        + &workload("db", &["a", "a"])
+        + &budget("db", "maxUnavailable: 1");
+    let ran = plan("drain a", &cluster);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let blame = "lets no pod go: it wants 1 healthy, there are 1; 1 pod without a node: 0/2 nodes are \
+        available: 1 Insufficient cpu, 1 node(s) were unschedulable\n";
+    assert!(ran.out.contains(blame), "{}", ran.out);
+    assert!(ran.out.contains("It does not end"), "{}", ran.out);
+    assert!(ran.out.contains("\nPods without a node in the end\n"), "{}", ran.out);
+}
+
+#[test]
+fn kubectl_refuses_pods_without_a_controller() {
+    let bare = "apiVersion: v1\nkind: Pod\nmetadata: {name: bare, namespace: shop}\nspec: {nodeName: a, \
+        containers: [{name: c}]}\n";
+    let cluster = nodes() + bare;
+    let ran = plan("drain a", &cluster);
+    assert_eq!(ran.code, 1);
+    assert!(ran.out.contains("1 node could not be drained"), "{}", ran.out);
+    assert!(ran.out.contains("use --force to override): shop/bare"), "{}", ran.out);
+    let forced = plan("drain a --force", &cluster);
+    assert_eq!(forced.code, 0);
+    assert!(forced.out.contains("pod/shop/bare: it is gone"), "{}", forced.out);
+}
+
+#[test]
+fn an_upgrade_replaces_the_nodes_of_a_pool() {
+    let cluster = nodes() + &workload("db", &["a", "b", "c"]) + &budget("db", "maxUnavailable: 1");
+    let pool = "upgrade --pool pool=blue --node-start-up 60s";
+    let (surge, code) = json(pool, &cluster);
+    assert_eq!(code, 0);
+    let (missing, _) = json(&format!("{pool} --surge 0 --max-unavailable 1"), &cluster);
+    let (faster, _) = json(&format!("{pool} --surge 1 --max-unavailable 2"), &cluster);
+    let ended = |plan: &Value| plan["given"]["ended"].as_u64().unwrap();
+    // Each node waits for the new one before, or after.
+    assert!(ended(&surge) > 3 * 60_000 && ended(&missing) > 3 * 60_000, "{surge} {missing}");
+    assert!(ended(&faster) < ended(&surge), "{faster}");
+    let commands = surge["commands"].as_array().unwrap();
+    assert!(commands[0].as_str().unwrap().contains(" && kubectl delete node "), "{surge}");
+    let none = plan("upgrade --pool pool=red", &cluster);
+    assert_eq!(none.err, "error: plan: nodes: no node has the label pool=red\nTry `taintlab --help`.\n");
+    assert_eq!(none.code, 2);
+    let still = plan(&format!("{pool} --surge 0"), &cluster);
+    assert!(still.err.starts_with("error: plan: max-unavailable: nothing can begin"), "{}", still.err);
+}
+
+#[test]
+fn a_notice_is_long_enough_or_pods_are_cut_off() {
+    let cluster = nodes() + &workload("db", &["a", "a"]);
+    let (drained, code) = json("spot a --notice 2m", &cluster);
+    assert_eq!(code, 0);
+    assert_eq!(drained["given"]["nodes"][0]["pods"], 2);
+    assert!(drained["given"]["nodes"][0].get("cutOff").is_none());
+    let short = plan("spot a --notice 20s", &cluster);
+    assert!(short.out.contains("2 pods are cut off, still there when the node was gone"), "{}", short.out);
+    // Nobody acts: the pods are down with the machine, and come back when the node is seen to be lost.
+    let (none, _) = json("spot a --notice 2m --handler none", &cluster);
+    let figures = &none["given"]["workloads"][0];
+    assert_eq!(figures["leastReady"], 0, "{none}");
+    assert_eq!(figures["worstAt"], 120_000, "{none}");
+    assert!(figures["atZero"].as_u64().unwrap() > 50_000, "{none}");
+    assert!(figures["wholeAgain"].as_u64().unwrap() < 600_000, "{none}");
+    let tainted = plan("spot a --handler taint=aws/spot:NoExecute", &cluster);
+    assert!(tainted.out.contains("tainted aws/spot:NoExecute at the notice"), "{}", tainted.out);
+    let wrong = plan("spot a --handler pray", &cluster);
+    assert!(wrong.err.contains("--handler: expected drain, taint=TAINT or none, found `pray`"));
+}
+
+#[test]
+fn a_taint_and_a_zone_are_planned_alike() {
+    let cluster = nodes() + &workload("db", &["a", "b"]);
+    let taint = plan("taint a b maintenance:NoExecute", &cluster);
+    assert_eq!(taint.code, 0);
+    assert!(taint.out.contains("\n2 pods have to leave, the last after 0s\n"), "{}", taint.out);
+    let zone = plan("zone-evacuation z1 --parallel 2", &cluster);
+    assert_eq!(zone.code, 0);
+    assert!(zone.out.starts_with("Drain a, b, 2 at a time\n"), "{}", zone.out);
+    let nowhere = plan("zone-evacuation z9", &cluster);
+    assert_eq!(nowhere.code, 2);
+    assert!(nowhere.err.contains("there is no zone `z9`: there are z1, z2"), "{}", nowhere.err);
+    let nobody = plan("drain a x", &cluster);
+    assert!(nobody.err.contains("there is no node `x`: there are a, b, c"), "{}", nobody.err);
+    assert!(plan("drain", &cluster).err.contains("plan drain: which node?"));
+    let no_file = taintlab("plan drain a", &[]);
+    assert!(no_file.err.contains("plan: --filename: which file?"), "{}", no_file.err);
+}
+
+#[test]
+fn ready_pods_are_known_at_every_moment() {
+    let cluster = nodes() + &workload("db", &["a", "a"]);
+    let (plan, _) = json("drain a", &cluster);
+    let course = &plan["given"]["workloads"][0];
+    let ready: Vec<i64> =
+        course["steps"].as_array().unwrap().iter().map(|it| it["ready"].as_i64().unwrap()).collect();
+    assert_eq!(ready.first(), Some(&2));
+    assert_eq!(ready.last(), Some(&2));
+    assert_eq!(ready.iter().min().copied(), course["leastReady"].as_i64());
+}
+
+/// The cluster as a scenario.
+fn scenario(cluster: &str) -> Scenario {
+    let objects = taintlab_manifest::import(cluster, "cluster.yaml", &Default::default());
+    let made = taintlab_answers::cluster::scenario_of(objects, Default::default());
+    made.unwrap_or_else(|problems| panic!("{problems:?}")).scenario
+}
+
+#[test]
+fn a_plan_can_be_played_as_a_scenario() {
+    let cluster = nodes() + &workload("db", &["a", "b"]) + &budget("db", "maxUnavailable: 1");
+    let ran = plan("upgrade --pool pool=blue --scenario", &cluster);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let load = &mut |_: &str| unreachable!("it names no file");
+    let opened = read_scenario(&ran.out, "plan.yaml", &Limits::default(), load);
+    let scenario = opened.scenario.unwrap();
+    let mut simulator = scenario.simulator().unwrap();
+    let until = scenario.until.unwrap().timestamp();
+    Player::new(&scenario).play_to(&mut simulator, until, usize::MAX).unwrap();
+    let nodes: Vec<&str> = simulator.cluster().nodes().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(nodes, ["a-new", "b-new", "c-new"]);
+    let db = "statefulset/shop/db".parse_key();
+    assert_eq!(simulator.cluster().ready_pods(&db), 2);
+}
+
+/// Keys of workloads as they are written.
+trait ParseKey {
+    fn parse_key(&self) -> taintlab_core::api::WorkloadKey;
+}
+
+impl ParseKey for str {
+    fn parse_key(&self) -> taintlab_core::api::WorkloadKey {
+        taintlab_core::api::WorkloadKey::parse(self).unwrap()
+    }
+}
+
+fn permutations(nodes: &[NodeName]) -> Vec<Vec<NodeName>> {
+    if nodes.len() <= 1 {
+        return vec![nodes.to_vec()];
+    }
+    let mut all = Vec::new();
+    for place in 0..nodes.len() {
+        let mut rest = nodes.to_vec();
+        let last = rest.remove(place);
+        for mut order in permutations(&rest) {
+            order.push(last.clone());
+            all.push(order);
+        }
+    }
+    all
+}
+
+/// Pods of several workloads, some with budgets, scattered by a number over the nodes.
+fn scattered(seed: usize, nodes: &[&str]) -> String {
+    let mut cluster: String =
+        nodes.iter().enumerate().map(|(index, name)| node(name, ["z1", "z2"][index % 2])).collect();
+    for index in 0..3 {
+        let name = format!("w{index}");
+        let places: Vec<&str> = (0..2 + (seed + index) % 3)
+            .map(|pod| nodes[(seed * 7 + index * 5 + pod * (1 + seed % 3)) % nodes.len()])
+            .collect();
+        cluster += &workload(&name, &places);
+        if (seed + index).is_multiple_of(2) {
+            cluster += &budget(&name, ["maxUnavailable: 1", "minAvailable: 1"][seed % 2]);
+        }
+    }
+    cluster
+}
+
+#[test]
+fn the_best_order_of_four_nodes_is_that_of_brute_force() {
+    let mut gains = 0;
+    for seed in 0..6 {
+        let cluster = scattered(seed, &["a", "b", "c", "d", "e"]);
+        let options = DrainOptions { force: true, ..DrainOptions::default() };
+        let (max_unavailable, surge, node_start_up) = (1, 0, Span::default());
+        let act = Act::Upgrade { options, max_unavailable, surge, node_start_up };
+        let names = ["a", "b", "c", "d"].map(NodeName::from).to_vec();
+        let procedure = Procedure { nodes: NodeChoice::Named(names.clone()), act };
+        let options = RehearsalOptions::default();
+        let rehearsal = Rehearsal::new(scenario(&cluster), &procedure, options).unwrap();
+        let mut known = vec![rehearsal.run(rehearsal.order())];
+        loop {
+            let more = rehearsal.orders(&known, 40);
+            if more.is_empty() {
+                break;
+            }
+            known.extend(more.iter().map(|order| rehearsal.run(order)));
+        }
+        let best = known.iter().map(|it| it.cost()).min().unwrap();
+        let all = permutations(&names);
+        assert_eq!(all.len(), 24);
+        let brute = all.iter().map(|order| rehearsal.run(order).cost()).min().unwrap();
+        assert_eq!(best, brute, "seed {seed}");
+        gains += usize::from(best < known[0].cost());
+    }
+    assert!(gains >= 2, "the order matters in {gains} of 6 clusters");
+}
