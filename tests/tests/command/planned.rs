@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use serde_json::Value;
-use taintlab_core::api::NodeName;
+use taintlab_core::api::{NodeName, WorkloadKey};
 use taintlab_core::plan::{Act, NodeChoice, Procedure, Rehearsal, RehearsalOptions};
 use taintlab_core::policy::drain::DrainOptions;
 use taintlab_core::scenario::{Player, Scenario};
@@ -208,39 +208,26 @@ fn ready_pods_are_known_at_every_moment() {
     assert_eq!(ready.iter().min().copied(), course["leastReady"].as_i64());
 }
 
-/// The cluster as a scenario.
-fn scenario(cluster: &str) -> Scenario {
-    let objects = taintlab_manifest::import(cluster, "cluster.yaml", &Default::default());
-    let made = taintlab_answers::cluster::scenario_of(objects, Default::default());
-    made.unwrap_or_else(|problems| panic!("{problems:?}")).scenario
+/// A plan as a scenario.
+fn scenario(line: &str, cluster: &str) -> Scenario {
+    let ran = plan(&format!("{line} --scenario"), cluster);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let load = &mut |_: &str| unreachable!("it names no file");
+    let opened = read_scenario(&ran.out, "plan.yaml", &Limits::default(), load);
+    opened.scenario.unwrap_or_else(|| panic!("{:?}", opened.diagnostics))
 }
 
 #[test]
 fn a_plan_can_be_played_as_a_scenario() {
     let cluster = nodes() + &workload("db", &["a", "b"]) + &budget("db", "maxUnavailable: 1");
-    let ran = plan("upgrade --pool pool=blue --scenario", &cluster);
-    assert_eq!(ran.code, 0, "{ran:?}");
-    let load = &mut |_: &str| unreachable!("it names no file");
-    let opened = read_scenario(&ran.out, "plan.yaml", &Limits::default(), load);
-    let scenario = opened.scenario.unwrap();
+    let scenario = scenario("upgrade --pool pool=blue", &cluster);
     let mut simulator = scenario.simulator().unwrap();
     let until = scenario.until.unwrap().timestamp();
     Player::new(&scenario).play_to(&mut simulator, until, usize::MAX).unwrap();
     let nodes: Vec<&str> = simulator.cluster().nodes().map(|(name, _)| name.as_str()).collect();
     assert_eq!(nodes, ["a-new", "b-new", "c-new"]);
-    let db = "statefulset/shop/db".parse_key();
+    let db = WorkloadKey::parse("statefulset/shop/db").unwrap();
     assert_eq!(simulator.cluster().ready_pods(&db), 2);
-}
-
-/// Keys of workloads as they are written.
-trait ParseKey {
-    fn parse_key(&self) -> taintlab_core::api::WorkloadKey;
-}
-
-impl ParseKey for str {
-    fn parse_key(&self) -> taintlab_core::api::WorkloadKey {
-        taintlab_core::api::WorkloadKey::parse(self).unwrap()
-    }
 }
 
 fn permutations(nodes: &[NodeName]) -> Vec<Vec<NodeName>> {
@@ -287,7 +274,8 @@ fn the_best_order_of_four_nodes_is_that_of_brute_force() {
         let names = ["a", "b", "c", "d"].map(NodeName::from).to_vec();
         let procedure = Procedure { nodes: NodeChoice::Named(names.clone()), act };
         let options = RehearsalOptions::default();
-        let rehearsal = Rehearsal::new(scenario(&cluster), &procedure, options).unwrap();
+        let cluster = Scenario { steps: Vec::new(), ..scenario("taint e x:NoSchedule", &cluster) };
+        let rehearsal = Rehearsal::new(cluster, &procedure, options).unwrap();
         let mut known = vec![rehearsal.run(rehearsal.order())];
         loop {
             let more = rehearsal.orders(&known, 40);
