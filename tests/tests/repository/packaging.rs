@@ -1,9 +1,14 @@
-//! Where the native command goes: every way names every platform, and the same files.
+//! What leaves the repository, and what GitHub and Renovate read of it: the native command is named for
+//! every platform in every way to get it, and files that nothing else reads are well formed.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
 use taintlab_manifest::{Limits, read_value};
 
-use super::read;
+use super::{read, root};
 
 const TARGETS: [&str; 6] = [
     "x86_64-unknown-linux-musl",
@@ -87,7 +92,7 @@ fn the_policy_of_kubewarden_is_described() {
     let policy = policies(Target::Kubewarden, &Settings::default()).unwrap();
     let sorted = |rules: &Value| {
         let rules = rules.as_array().unwrap().iter().map(ToString::to_string);
-        rules.collect::<std::collections::BTreeSet<_>>()
+        rules.collect::<BTreeSet<_>>()
     };
     assert_eq!(sorted(&metadata["rules"]), sorted(&policy[0]["spec"]["rules"]));
     let version = metadata["annotations"]["io.kubewarden.policy.version"].as_str().unwrap();
@@ -102,4 +107,83 @@ fn the_policy_of_kubewarden_is_described() {
     let example = readme.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
     let settings = &yaml(example, "README.md")["spec"]["settings"];
     assert_eq!(Settings::read(settings).unwrap().taints.len(), 2);
+}
+
+/// The file names of a folder, sorted.
+fn names(folder: &str) -> Vec<String> {
+    let entries = fs::read_dir(root().join(folder)).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// GitHub shows no template with a mistake, and says so nowhere.
+#[test]
+fn templates_of_issues_are_forms() {
+    let folder = ".github/ISSUE_TEMPLATE";
+    let mut forms = Vec::new();
+    for name in names(folder) {
+        let form = yaml(&read(Path::new(folder).join(&name)), &name);
+        if name == "config.yml" {
+            assert!(form["contact_links"][0]["url"].as_str().unwrap().contains("security"));
+            continue;
+        }
+        let mut ids = BTreeSet::new();
+        for field in form["body"].as_array().unwrap() {
+            let kind = field["type"].as_str().unwrap();
+            assert!(["textarea", "input", "dropdown"].contains(&kind), "{name}: {kind}");
+            assert!(field["attributes"]["label"].is_string(), "{name}");
+            assert!(ids.insert(field["id"].as_str().unwrap().to_owned()), "{name}: an id twice");
+        }
+        assert!(form["name"].is_string() && form["description"].is_string(), "{name}");
+        forms.push((name, ids));
+    }
+    let fields = |name: &str, wanted: &[&str]| {
+        let (_, ids) = forms.iter().find(|(file, _)| file == name).unwrap();
+        assert!(wanted.iter().all(|it| ids.contains(*it)), "{name}: {ids:?}");
+    };
+    fields("bug.yml", &["what", "scenario", "release"]);
+    fields("kubernetes.yml", &["release", "objects", "cluster"]);
+    fields("feature.yml", &["question"]);
+}
+
+/// Renovate says nothing of a pattern that finds nothing, and the version then stays for ever.
+#[test]
+fn renovate_finds_what_is_pinned() {
+    let renovate: Value = serde_json::from_str(&read("renovate.json")).unwrap();
+    let list = |value: &Value| -> Vec<String> {
+        let items = value.as_array().unwrap().iter();
+        items.map(|item| item.as_str().unwrap().to_owned()).collect()
+    };
+    let mut places = Vec::new();
+    for manager in renovate["customManagers"].as_array().unwrap() {
+        for file in list(&manager["managerFilePatterns"]) {
+            let text = read(&file);
+            for pattern in list(&manager["matchStrings"]) {
+                // The text beside the groups, which every match has.
+                let (_, rest) = pattern.split_once("(?<currentValue>").unwrap();
+                let fixed = pattern.strip_suffix(&format!("(?<currentValue>{rest}")).unwrap();
+                let fixed = fixed.rsplit(')').next().unwrap();
+                assert!(!fixed.is_empty() && text.contains(fixed), "{file} has no `{fixed}`");
+                places.push((file.clone(), fixed.to_owned()));
+            }
+        }
+    }
+    let pins = read("xtask/src/pins.rs");
+    let versions = pins.lines().filter_map(|line| {
+        let (name, _) = line.strip_prefix("pub(crate) const ")?.split_once(": &str = ")?;
+        name.ends_with("VERSION").then_some(name)
+    });
+    for version in versions {
+        let found = places.iter().any(|(_, fixed)| fixed.contains(version));
+        assert!(found, "renovate.json does not find {version} of xtask/src/pins.rs");
+    }
+    // Crates of wasm-bindgen are of one release.
+    let lock = read("Cargo.lock");
+    let rules = renovate["packageRules"].as_array().unwrap();
+    let together = rules.iter().find(|rule| rule["groupName"] == "wasm-bindgen").unwrap();
+    let together = list(&together["matchPackageNames"]);
+    assert!(together.iter().all(|name| lock.contains(&format!("name = \"{name}\"\n"))));
+    assert!(together.contains(&"wasm-bindgen".into()));
 }
