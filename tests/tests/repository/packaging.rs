@@ -1,7 +1,7 @@
 //! What leaves the repository, and what GitHub and Renovate read of it: the native command is named for
 //! every platform in every way to get it, and files that nothing else reads are well formed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -186,4 +186,43 @@ fn renovate_finds_what_is_pinned() {
     let together = list(&together["matchPackageNames"]);
     assert!(together.iter().all(|name| lock.contains(&format!("name = \"{name}\"\n"))));
     assert!(together.contains(&"wasm-bindgen".into()));
+}
+
+/// A tag of an action can be moved to other code, a commit cannot.
+#[test]
+fn workflows_pin_actions_and_may_only_read() {
+    let folder = ".github/workflows";
+    let mut pins = BTreeMap::new();
+    let mut tasks = Vec::new();
+    for name in names(folder) {
+        let text = read(Path::new(folder).join(&name));
+        for line in text.lines() {
+            let line = line.trim().trim_start_matches("- ");
+            let Some(used) = line.strip_prefix("uses: ") else {
+                tasks.extend(line.strip_prefix("run: cargo xtask ").map(str::to_owned));
+                continue;
+            };
+            let (action, pin) = used.split_once('@').unwrap();
+            let (commit, version) = pin.split_once(" # v").unwrap_or_else(|| panic!("{used}"));
+            let is_commit = commit.len() == 40 && commit.bytes().all(|it| it.is_ascii_hexdigit());
+            assert!(is_commit && version.split('.').count() == 3, "{name}: {used}");
+            let first = pins.entry(action.to_owned()).or_insert_with(|| pin.to_owned());
+            assert_eq!(first, pin, "{name}: {action} has two versions");
+        }
+        let workflow = yaml(&text, &name);
+        assert_eq!(workflow["permissions"], serde_json::json!({"contents": "read"}), "{name}");
+        for (job, its) in workflow["jobs"].as_object().unwrap() {
+            assert!(its["timeout-minutes"].is_u64(), "{name}: {job} may run for six hours");
+        }
+    }
+    assert!(pins.len() >= 4, "{pins:?}");
+    // A task that is renamed is renamed here.
+    let main = read("xtask/src/main.rs").to_lowercase();
+    let suites = read("xtask/src/suite.rs").to_lowercase();
+    assert!(tasks.len() > 5, "{tasks:?}");
+    for task in tasks {
+        let (task, suite) = task.split_once(' ').unwrap_or((&task, "xtask"));
+        assert!(main.contains(&format!("task::{task}")), "no task `{task}`");
+        assert!(suites.contains(&format!("suite::{suite} ")), "no suite `{suite}`");
+    }
 }
