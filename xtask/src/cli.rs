@@ -85,6 +85,8 @@ fn pack(workspace: &Workspace, program: &std::path::Path) -> Result<()> {
         "version": env!("CARGO_PKG_VERSION"),
         "description": format!("The command taintlab for {system} on {processor}"),
         "license": "Apache-2.0",
+        // The registry takes no package with a provenance that comes from elsewhere.
+        "repository": { "type": "git", "url": npm::REPOSITORY },
         "os": [system],
         "cpu": [processor],
         "files": [file],

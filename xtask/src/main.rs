@@ -12,6 +12,7 @@ mod npm;
 mod pins;
 mod playground;
 mod policy;
+mod release;
 mod release_diff;
 mod schema;
 mod setup;
@@ -90,6 +91,11 @@ enum Task {
     Size,
     /// Write the JSON Schema of scenario files
     Schema,
+    /// Write checksums and the manifests of Krew and Homebrew beside the archives of a release
+    Release {
+        /// Folder of the archives
+        archives: PathBuf,
+    },
     /// List what is bound to a release of Kubernetes: its rules, and the places that name it
     ReleaseDiff {
         /// The release, such as 1.35 [default: the newest one]
@@ -145,6 +151,7 @@ fn run(workspace: &mut Workspace, task: Task) -> anyhow::Result<ExitCode> {
             size::report(workspace)?;
         }
         Task::Schema => schema::run(workspace)?,
+        Task::Release { archives } => release::describe(workspace, &archives)?,
         Task::ReleaseDiff { release } => release_diff::run(workspace, release.as_deref())?,
         Task::Generators => setup::site_generators(workspace)?,
     }

@@ -110,8 +110,8 @@ fn find_in(folders: &[PathBuf], program: &OsStr, system: &str) -> Option<PathBuf
     paths.find(|path| path.is_file())
 }
 
-/// A program as the system can start it. By its bare name Windows starts no scripts, and npm and the
-/// tools that it installs are scripts there; their path has a suffix by which they are known as such.
+/// A program as the system can start it. By its bare name Windows starts no scripts, and npm and
+/// the tools that it installs are scripts there; the suffix of their path tells so.
 fn startable(folders: &[PathBuf], program: &OsStr, system: &str) -> OsString {
     let is_bare = Path::new(program).components().count() == 1;
     let found = (system == "windows" && is_bare).then(|| find_in(folders, program, system));

@@ -1,5 +1,5 @@
-//! What leaves the repository, and what GitHub and Renovate read of it: the native command is named for
-//! every platform in every way to get it, and files that nothing else reads are well formed.
+//! What leaves the repository, and what GitHub and Renovate read of it: every way to get the native
+//! command names every platform, and files that nothing else reads are well formed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -58,6 +58,33 @@ fn the_manifest_for_krew_is_one() {
         assert_eq!(platform["bin"], program);
         assert_eq!(platform["files"][0]["from"], program);
         assert!(target.contains(system), "{target} for {system}");
+    }
+}
+
+/// The registry takes a provenance only of packages that say that they come from this repository,
+/// and only with a token of the run.
+#[test]
+fn the_release_publishes_all_that_is_packed() {
+    let text = read(".github/workflows/release.yml");
+    let workflow = yaml(&text, "release.yml");
+    let jobs = &workflow["jobs"];
+    let steps = |job: &str| jobs[job]["steps"].to_string();
+    assert!(steps("npm").contains("npm publish") && steps("npm").contains("--provenance"));
+    assert_eq!(jobs["npm"]["permissions"]["id-token"], "write");
+    assert!(steps("image").contains("--file packaging/Dockerfile"));
+    assert_eq!(jobs["image"]["permissions"]["packages"], "write");
+    // Whatever is attached is in the sums.
+    let before = jobs["manifests"]["needs"].as_array().unwrap();
+    let attaches = |job: &str| steps(job).contains("gh release upload");
+    let attaching = jobs.as_object().unwrap().keys().filter(|job| attaches(job));
+    let others: Vec<Value> =
+        attaching.filter(|job| *job != "manifests").map(|it| it.as_str().into()).collect();
+    assert!(!others.is_empty() && others.iter().all(|job| before.contains(job)), "{others:?}");
+    let package: Value = serde_json::from_str(&read("npm/package/package.json")).unwrap();
+    let repository = env!("CARGO_PKG_REPOSITORY");
+    assert_eq!(package["repository"]["url"], format!("git+{repository}.git"));
+    for file in [".krew.yaml", "packaging/taintlab.rb", "cli/Cargo.toml"] {
+        assert!(read(file).contains(&format!("{repository}/releases/download/")), "{file}");
     }
 }
 
@@ -161,12 +188,14 @@ fn renovate_finds_what_is_pinned() {
         for file in list(&manager["managerFilePatterns"]) {
             let text = read(&file);
             for pattern in list(&manager["matchStrings"]) {
-                // The text beside the groups, which every match has.
-                let (_, rest) = pattern.split_once("(?<currentValue>").unwrap();
-                let fixed = pattern.strip_suffix(&format!("(?<currentValue>{rest}")).unwrap();
-                let fixed = fixed.rsplit(')').next().unwrap();
-                assert!(!fixed.is_empty() && text.contains(fixed), "{file} has no `{fixed}`");
-                places.push((file.clone(), fixed.to_owned()));
+                // The texts between the groups, which every match has.
+                let fixed: Vec<&str> = pattern.split("(?<").collect();
+                let fixed = fixed.into_iter().map(|part| part.rsplit(')').next().unwrap());
+                let fixed: Vec<&str> = fixed.filter(|part| !part.is_empty()).collect();
+                let missing = fixed.iter().find(|part| !text.contains(**part));
+                assert_eq!((fixed.is_empty(), missing), (false, None), "{file}: {pattern}");
+                let fixed = fixed.concat();
+                places.push(fixed);
             }
         }
     }
@@ -176,7 +205,7 @@ fn renovate_finds_what_is_pinned() {
         name.ends_with("VERSION").then_some(name)
     });
     for version in versions {
-        let found = places.iter().any(|(_, fixed)| fixed.contains(version));
+        let found = places.iter().any(|fixed| fixed.contains(version));
         assert!(found, "renovate.json does not find {version} of xtask/src/pins.rs");
     }
     // Crates of wasm-bindgen are of one release.
@@ -221,8 +250,9 @@ fn workflows_pin_actions_and_may_only_read() {
     let suites = read("xtask/src/suite.rs").to_lowercase();
     assert!(tasks.len() > 5, "{tasks:?}");
     for task in tasks {
-        let (task, suite) = task.split_once(' ').unwrap_or((&task, "xtask"));
-        assert!(main.contains(&format!("task::{task}")), "no task `{task}`");
-        assert!(suites.contains(&format!("suite::{suite} ")), "no suite `{suite}`");
+        let (task, word) = task.split_once(' ').unwrap_or((&task, ""));
+        assert!(main.contains(&format!("task::{task} ")), "no task `{task}`");
+        let is_suite = suites.contains(&format!("suite::{word} "));
+        assert!(task != "test" || is_suite, "no suite `{word}`");
     }
 }
