@@ -256,3 +256,36 @@ fn workflows_pin_actions_and_may_only_read() {
         assert!(task != "test" || is_suite, "no suite `{word}`");
     }
 }
+
+/// A registry takes no path without a version, and files of a package come from its folder alone.
+#[test]
+fn crates_are_ready_for_a_registry() {
+    let folders = [
+        "core",
+        "core/words",
+        "manifest",
+        "kubectl",
+        "answers",
+        "admission",
+        "command",
+        "cli",
+        "mdbook-taintlab",
+    ];
+    let workspace = read("Cargo.toml");
+    for folder in folders {
+        let manifest = read(Path::new(folder).join("Cargo.toml"));
+        for field in ["description = ", "readme = ", "keywords = ", "categories = "] {
+            assert!(manifest.lines().any(|line| line.starts_with(field)), "{folder}: {field}");
+        }
+        assert!(manifest.contains("repository.workspace = true"), "{folder}");
+        assert!(root().join(folder).join("LICENSE").is_file(), "{folder}");
+        let needed = manifest.lines().filter_map(|line| {
+            line.starts_with("taintlab-").then(|| line.split_once(' ').unwrap().0)
+        });
+        for name in needed {
+            let its = workspace.lines().find(|line| line.starts_with(&format!("{name} = ")));
+            let version = format!("version = \"{}\"", env!("CARGO_PKG_VERSION"));
+            assert!(its.unwrap().contains(&version), "{folder} needs {name}, without {version}");
+        }
+    }
+}
