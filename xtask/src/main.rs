@@ -4,6 +4,7 @@
 //! says plainly what to install by hand if it cannot do so. The tasks hold no rule of Kubernetes.
 
 mod ahead;
+mod audit;
 mod bench;
 mod book;
 mod cli;
@@ -89,6 +90,8 @@ enum Task {
     },
     /// Build for release and print the sizes of the page and the npm package; fails over the budget
     Size,
+    /// Check licences, advisories and sources of all crates, and the advisories of npm packages
+    Audit,
     /// Write the JSON Schema of scenario files
     Schema,
     /// Write checksums and the manifests of Krew and Homebrew beside the archives of a release
@@ -150,6 +153,7 @@ fn run(workspace: &mut Workspace, task: Task) -> anyhow::Result<ExitCode> {
             npm::set_up_and_build(workspace)?;
             size::report(workspace)?;
         }
+        Task::Audit => audit::run(workspace)?,
         Task::Schema => schema::run(workspace)?,
         Task::Release { archives } => release::describe(workspace, &archives)?,
         Task::ReleaseDiff { release } => release_diff::run(workspace, release.as_deref())?,

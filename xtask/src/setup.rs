@@ -177,6 +177,14 @@ pub(crate) fn wasm_bindgen(workspace: &mut Workspace) -> Result<()> {
     cargo_tool(workspace, &pins::WASM_BINDGEN, &version)
 }
 
+/// Installs cargo-deny.
+///
+/// # Errors
+/// It cannot be built.
+pub(crate) fn cargo_deny(workspace: &mut Workspace) -> Result<()> {
+    cargo_tool(workspace, &pins::CARGO_DENY, pins::CARGO_DENY_VERSION)
+}
+
 /// The version of a library in Cargo.lock, which its command-line tool must have too.
 fn locked_version(workspace: &Workspace, library: &str) -> Result<String> {
     let metadata = MetadataCommand::new()
