@@ -41,7 +41,7 @@ fn npm_system() -> &'static str {
 /// how large it is, packs it for npm, and returns its path.
 ///
 /// # Errors
-/// It does not build, or is larger than its budget.
+/// It does not build, or on Linux for x86-64 is larger than its budget.
 pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf> {
     let mut command = workspace.cargo();
     command.args(["build", "--package", "taintlab", "--profile", "cli"]);
@@ -59,7 +59,8 @@ pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf> {
     let size = fs::metadata(&program).context("there is no program")?.len();
     let budget = pins::CLI_BUDGET;
     println!("{}: {size} of {budget} bytes", program.display());
-    if size > budget {
+    // Other systems and processors have programs of other sizes, which a release only prints.
+    if size > budget && (consts::OS, consts::ARCH) == ("linux", "x86_64") {
         bail!("the command is {size} bytes; the budget is {budget}");
     }
     for shell in ["bash", "zsh", "fish", "powershell"] {
@@ -85,6 +86,8 @@ fn pack(workspace: &Workspace, program: &std::path::Path) -> Result<()> {
         "version": env!("CARGO_PKG_VERSION"),
         "description": format!("The command taintlab for {system} on {processor}"),
         "license": "Apache-2.0",
+        // The registry takes no package with a provenance that comes from elsewhere.
+        "repository": { "type": "git", "url": npm::REPOSITORY },
         "os": [system],
         "cpu": [processor],
         "files": [file],

@@ -4,6 +4,7 @@
 //! says plainly what to install by hand if it cannot do so. The tasks hold no rule of Kubernetes.
 
 mod ahead;
+mod audit;
 mod bench;
 mod book;
 mod cli;
@@ -12,6 +13,7 @@ mod npm;
 mod pins;
 mod playground;
 mod policy;
+mod release;
 mod release_diff;
 mod schema;
 mod setup;
@@ -88,8 +90,15 @@ enum Task {
     },
     /// Build for release and print the sizes of the page and the npm package; fails over the budget
     Size,
+    /// Check licences, advisories and sources of all crates, and the advisories of npm packages
+    Audit,
     /// Write the JSON Schema of scenario files
     Schema,
+    /// Write checksums and the manifests of Krew and Homebrew beside the archives of a release
+    Release {
+        /// Folder of the archives
+        archives: PathBuf,
+    },
     /// List what is bound to a release of Kubernetes: its rules, and the places that name it
     ReleaseDiff {
         /// The release, such as 1.35 [default: the newest one]
@@ -144,7 +153,9 @@ fn run(workspace: &mut Workspace, task: Task) -> anyhow::Result<ExitCode> {
             npm::set_up_and_build(workspace)?;
             size::report(workspace)?;
         }
+        Task::Audit => audit::run(workspace)?,
         Task::Schema => schema::run(workspace)?,
+        Task::Release { archives } => release::describe(workspace, &archives)?,
         Task::ReleaseDiff { release } => release_diff::run(workspace, release.as_deref())?,
         Task::Generators => setup::site_generators(workspace)?,
     }

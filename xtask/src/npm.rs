@@ -13,6 +13,8 @@ use crate::workspace::{self, Workspace};
 
 /// The crate.
 const CRATE: &str = "taintlab-npm";
+/// Where the packages come from, as package.json says it.
+pub(crate) const REPOSITORY: &str = "git+https://github.com/taintlab/taintlab.git";
 /// Files that the package contains unchanged: package.json, README, the command.
 const SOURCE: &str = "npm/package";
 /// Files of the repository that go into the package, and their place there.
@@ -388,13 +390,16 @@ pub(crate) fn pack(workspace: &Workspace, package: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Checks that the package has the version of the crates.
+/// Checks that the package has the version of the crates, and says where it comes from.
 fn check_version(package: &Path) -> Result<()> {
     let manifest = fs::read_to_string(package.join("package.json"))?;
     let manifest: Value = serde_json::from_str(&manifest).context("package.json is no JSON")?;
     let version = env!("CARGO_PKG_VERSION");
     if manifest.get("version").and_then(Value::as_str) != Some(version) {
         bail!("`{SOURCE}/package.json` must say version {version}, as Cargo.toml does");
+    }
+    if manifest.pointer("/repository/url").and_then(Value::as_str) != Some(REPOSITORY) {
+        bail!("`{SOURCE}/package.json` must say that it comes from {REPOSITORY}");
     }
     Ok(())
 }

@@ -52,6 +52,18 @@ pub(crate) const WASM_BINDGEN: CargoTool = CargoTool {
     build_time: "a minute",
 };
 
+/// Reads licences, advisories and sources of all crates.
+pub(crate) const CARGO_DENY: CargoTool = CargoTool {
+    package: "cargo-deny",
+    program: "cargo-deny",
+    purpose: "checks what the project is built from",
+    install_args: &["--locked"],
+    build_time: "4 minutes",
+};
+
+/// The version of [`CARGO_DENY`].
+pub(crate) const CARGO_DENY_VERSION: &str = "0.20.2";
+
 /// The oldest Node that has everything the tests use (the newest feature is `--test-concurrency`):
 /// major and minor version.
 pub(crate) const NODE: (u32, u32) = (20, 10);
@@ -75,7 +87,7 @@ pub(crate) const NO_STD_TARGET: &str = "wasm32v1-none";
 /// The cargo profile of the playground's release and of the npm package.
 pub(crate) const WEB_PROFILE: &str = "web";
 
-/// The size limit of the native command in bytes, without symbols.
+/// The size limit of the native command on Linux for x86-64 in bytes, without symbols.
 pub(crate) const CLI_BUDGET: u64 = 8_000_000;
 
 /// The size limit of all that is loaded before the first click, which need not wait for the engine, in

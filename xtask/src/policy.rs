@@ -77,8 +77,12 @@ const BUILDS: [Build; 3] = [
 /// Asks the modules in their hosts: the policy module with the requests that `native-answers` wrote,
 /// the policy of Kubewarden with its reviews.
 pub(crate) fn hosts(workspace: &Workspace, native: &Path) -> (TestCount, Result<()>) {
-    let mut run = workspace.command(workspace.path("policy-module/hosts/run.sh"));
-    run.arg(folder(workspace)).arg(native).arg(folder(workspace).join("hosts"));
+    // By name, since Windows does not know from a file that a shell runs it.
+    let mut run = workspace.command("sh");
+    run.arg(workspace.path("policy-module/hosts/run.sh"))
+        .arg(folder(workspace))
+        .arg(native)
+        .arg(folder(workspace).join("hosts"));
     let (mut count, asked) = workspace::run_tests(&mut run);
     let mut host = workspace.cargo();
     host.args(["run", "--quiet", "--locked", "--manifest-path"]);

@@ -1,6 +1,6 @@
 //! Installs what the tasks need: each item once, pinned, with a message, and only if it is missing.
 
-use std::env;
+use std::env::{self, consts};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,6 +21,10 @@ pub(crate) struct DebianProgram {
     /// Names of the program, best first.
     names: &'static [&'static str],
     packages: &'static [&'static str],
+    /// What Homebrew and winget call it, where there is one.
+    elsewhere: Option<(&'static str, &'static str)>,
+    /// Where its usual installer puts it on other systems, which is not on PATH.
+    places: &'static [&'static str],
 }
 
 /// A browser. The headless shell is enough for tests, and takes a quarter less of the processor.
@@ -36,6 +40,12 @@ pub(crate) const CHROMIUM: DebianProgram = DebianProgram {
         "google-chrome-stable",
     ],
     packages: &["chromium-headless-shell", "fonts-liberation"],
+    elsewhere: Some(("--cask google-chrome", "Google.Chrome")),
+    places: &[
+        "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+        "/Applications/Chromium.app/Contents/MacOS/Chromium",
+        r"C:\Program Files\Google\Chrome\Application\chrome.exe",
+    ],
 };
 
 /// The real kubectl.
@@ -45,6 +55,8 @@ pub(crate) const KUBECTL: DebianProgram = DebianProgram {
     variable: "KUBECTL",
     names: &["kubectl"],
     packages: &["kubernetes-client"],
+    elsewhere: Some(("kubernetes-cli", "Kubernetes.kubectl")),
+    places: &[],
 };
 
 /// A generator of sites, for a recipe of the book.
@@ -54,6 +66,8 @@ pub(crate) const HUGO: DebianProgram = DebianProgram {
     variable: "HUGO",
     names: &["hugo"],
     packages: &["hugo"],
+    elsewhere: Some(("hugo", "Hugo.Hugo.Extended")),
+    places: &[],
 };
 
 /// A C compiler for static programs, for the allocator of the native command.
@@ -63,6 +77,8 @@ pub(crate) const MUSL: DebianProgram = DebianProgram {
     variable: "MUSL_GCC",
     names: &["musl-gcc"],
     packages: &["musl-tools"],
+    elsewhere: None,
+    places: &[],
 };
 
 /// Runs MkDocs, another generator of sites.
@@ -70,8 +86,10 @@ const PYTHON: DebianProgram = DebianProgram {
     title: "Python",
     purpose: "runs MkDocs in the tests",
     variable: "PYTHON",
-    names: &["python3"],
+    names: &["python3", "python"],
     packages: &["python3-venv"],
+    elsewhere: Some(("python", "Python.Python.3.13")),
+    places: &[],
 };
 
 /// Installs compilation targets with rustup.
@@ -159,6 +177,14 @@ pub(crate) fn wasm_bindgen(workspace: &mut Workspace) -> Result<()> {
     cargo_tool(workspace, &pins::WASM_BINDGEN, &version)
 }
 
+/// Installs cargo-deny.
+///
+/// # Errors
+/// It cannot be built.
+pub(crate) fn cargo_deny(workspace: &mut Workspace) -> Result<()> {
+    cargo_tool(workspace, &pins::CARGO_DENY, pins::CARGO_DENY_VERSION)
+}
+
 /// The version of a library in Cargo.lock, which its command-line tool must have too.
 fn locked_version(workspace: &Workspace, library: &str) -> Result<String> {
     let metadata = MetadataCommand::new()
@@ -189,7 +215,9 @@ pub(crate) fn npm_packages(workspace: &mut Workspace) -> Result<()> {
     } else {
         if find_on_path("npm").is_none() {
             let (major, minor) = pins::NODE;
-            bail!("npm is not on PATH: install it with Node {major}.{minor} or newer");
+            bail!(
+                "npm is not on PATH: Node {major}.{minor} or newer from https://nodejs.org has it"
+            );
         }
         install("npm packages", purpose, "npm fetches them, seconds", || {
             workspace::run(workspace.command("npm").args(["ci", "--loglevel=error"]))?;
@@ -202,13 +230,17 @@ pub(crate) fn npm_packages(workspace: &mut Workspace) -> Result<()> {
 }
 
 /// The path of a program that tests run: the one that the environment names, or the one on PATH, or
-/// Debian's.
+/// one where installers put it, or Debian's.
 ///
 /// # Errors
 /// No program is found and none can be installed; the message says what to install by hand.
 pub(crate) fn debian_program(workspace: &Workspace, program: &DebianProgram) -> Result<PathBuf> {
-    let DebianProgram { title, purpose, variable, names, packages } = program;
-    let on_path = || names.iter().find_map(|name| find_on_path(name));
+    let DebianProgram { title, purpose, variable, names, packages, places, .. } = program;
+    let present = || {
+        let mut places = places.iter().map(PathBuf::from);
+        let on_path = names.iter().find_map(|name| find_on_path(name));
+        on_path.or_else(|| places.find(|place| place.is_file()))
+    };
     if let Some(path) = env::var_os(variable).map(PathBuf::from) {
         if !path.is_file() {
             bail!("{variable} is `{}`, which is no file: set it to a program", path.display());
@@ -216,16 +248,28 @@ pub(crate) fn debian_program(workspace: &Workspace, program: &DebianProgram) -> 
         found(title, purpose, &path.display().to_string());
         return Ok(path);
     }
-    if let Some(path) = on_path() {
+    if let Some(path) = present() {
         found(title, purpose, &path.display().to_string());
         return Ok(path);
     }
-    let by_hand = format!("install {title}, or set {variable} to the path of one");
+    let by_hand = how_to_get(program, consts::OS);
     if !has_apt(workspace) {
         bail!("no {title} on PATH ({}): {by_hand}", names.join(", "));
     }
     apt_install(workspace, program)?;
-    on_path().with_context(|| format!("`{}` brought none: {by_hand}", packages.join(" ")))
+    present().with_context(|| format!("`{}` brought none: {by_hand}", packages.join(" ")))
+}
+
+/// The words for a user who has to install a program by hand on a system.
+fn how_to_get(program: &DebianProgram, system: &str) -> String {
+    let DebianProgram { title, variable, packages, elsewhere, .. } = program;
+    let how = match (system, elsewhere) {
+        ("macos", Some((homebrew, _))) => format!(" (`brew install {homebrew}`)"),
+        ("windows", Some((_, winget))) => format!(" (`winget install {winget}`)"),
+        ("macos" | "windows", None) => String::new(),
+        _ => format!(" (on Debian `apt-get install {}`)", packages.join(" ")),
+    };
+    format!("install {title}{how}, or set {variable} to the path of one")
 }
 
 /// Whether this process can install Debian's packages.
@@ -294,7 +338,8 @@ pub(crate) fn site_generators(workspace: &Workspace) -> Result<()> {
         let venv = folder.join("venv");
         let mut python = workspace.command(python(workspace)?);
         workspace::run(python.args(["-m", "venv", "--clear"]).arg(&venv))?;
-        let mut pip = workspace.command(venv.join("bin/pip"));
+        let programs = if consts::OS == "windows" { "Scripts" } else { "bin" };
+        let mut pip = workspace.command(venv.join(programs).join("pip"));
         pip.current_dir(&folder).args(["install", "--quiet", "--disable-pip-version-check"]);
         workspace::run(pip.args(["--no-deps", "--requirement", "requirements.txt"]))?;
         fs::write(&stamp, &wanted).with_context(|| format!("cannot write `{}`", stamp.display()))
@@ -319,7 +364,7 @@ fn npm_in_sites(workspace: &Workspace) -> Command {
 fn node(workspace: &Workspace) -> Result<()> {
     let (major, minor) = pins::NODE;
     if find_on_path("node").is_none() {
-        bail!("Node is not on PATH: install Node {major}.{minor} or newer, with npm");
+        bail!("Node is not on PATH: install {major}.{minor} or newer from https://nodejs.org");
     }
     let version = workspace::output(workspace.command("node").arg("--version"))?;
     if node_version(&version).is_none_or(|found| found < pins::NODE) {
@@ -342,7 +387,7 @@ fn cargo_tool(workspace: &mut Workspace, tool: &CargoTool, version: &str) -> Res
     }
     let root = cache_dir()?.join("tools").join(format!("{}-{version}", tool.package));
     let folder = root.join("bin");
-    let program = folder.join(format!("{}{}", tool.program, env::consts::EXE_SUFFIX));
+    let program = folder.join(format!("{}{}", tool.program, consts::EXE_SUFFIX));
     if has_version(workspace, &program, version) {
         found(&title, tool.purpose, &program.display().to_string());
     } else {
@@ -427,6 +472,23 @@ fn install(what: &str, purpose: &str, how: &str, body: impl FnOnce() -> Result<(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_system_is_told_its_own_way_to_get_a_program() {
+        let hugo = |system| how_to_get(&HUGO, system);
+        let by_hand = "or set HUGO to the path of one";
+        assert_eq!(
+            hugo("linux"),
+            format!("install Hugo (on Debian `apt-get install hugo`), {by_hand}")
+        );
+        assert_eq!(hugo("macos"), format!("install Hugo (`brew install hugo`), {by_hand}"));
+        assert_eq!(
+            hugo("windows"),
+            format!("install Hugo (`winget install Hugo.Hugo.Extended`), {by_hand}")
+        );
+        let musl = how_to_get(&MUSL, "windows");
+        assert_eq!(musl, "install musl-gcc, or set MUSL_GCC to the path of one");
+    }
 
     #[test]
     fn reads_the_version_of_a_tool() {

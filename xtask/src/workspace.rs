@@ -1,7 +1,7 @@
 //! The repository, and the way in which tasks run other programs in it.
 
-use std::env;
-use std::ffi::OsStr;
+use std::env::{self, consts};
+use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -53,10 +53,10 @@ impl Workspace {
 
     /// A command in the repository's root, without standard input.
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
-        let mut command = Command::new(program);
-        command.current_dir(&self.root).stdin(Stdio::null());
         let path = env::var_os("PATH").unwrap_or_default();
-        let folders = self.tools.iter().cloned().chain(env::split_paths(&path));
+        let folders: Vec<_> = self.tools.iter().cloned().chain(env::split_paths(&path)).collect();
+        let mut command = Command::new(startable(&folders, program.as_ref(), consts::OS));
+        command.current_dir(&self.root).stdin(Stdio::null());
         // Joining fails only for a folder with the separator in its name; then PATH stays as it
         // was.
         if let Ok(joined) = env::join_paths(folders) {
@@ -86,19 +86,36 @@ impl Workspace {
     pub(crate) fn program(&self, name: &str) -> Result<Command> {
         // The tests' own dependencies enable features too, so they are built along.
         run(self.cargo_with_all("build").args(["--tests", "--bin", name]))?;
-        let file = format!("{name}{}", env::consts::EXE_SUFFIX);
+        let file = format!("{name}{}", consts::EXE_SUFFIX);
         Ok(self.command(self.target_dir().join("debug").join(file)))
     }
 }
 
 /// The first program of that name on the user's PATH.
 pub(crate) fn find_on_path(program: &str) -> Option<PathBuf> {
-    find_in(env::split_paths(&env::var_os("PATH")?), program)
+    let folders: Vec<_> = env::split_paths(&env::var_os("PATH")?).collect();
+    find_in(&folders, program.as_ref(), consts::OS)
 }
 
-fn find_in(mut folders: impl Iterator<Item = PathBuf>, program: &str) -> Option<PathBuf> {
-    let file = format!("{program}{}", env::consts::EXE_SUFFIX);
-    folders.find_map(|folder| Some(folder.join(&file)).filter(|path| path.is_file()))
+/// The first program of that name in the folders, as the system names its file.
+fn find_in(folders: &[PathBuf], program: &OsStr, system: &str) -> Option<PathBuf> {
+    let suffixes: &[&str] = if system == "windows" { &[".exe", ".cmd"] } else { &[""] };
+    let mut paths = folders.iter().flat_map(|folder| {
+        suffixes.iter().map(move |suffix| {
+            let mut file = program.to_owned();
+            file.push(suffix);
+            folder.join(file)
+        })
+    });
+    paths.find(|path| path.is_file())
+}
+
+/// A program as the system can start it. By its bare name Windows starts no scripts, and npm and
+/// the tools that it installs are scripts there; the suffix of their path tells so.
+fn startable(folders: &[PathBuf], program: &OsStr, system: &str) -> OsString {
+    let is_bare = Path::new(program).components().count() == 1;
+    let found = (system == "windows" && is_bare).then(|| find_in(folders, program, system));
+    found.flatten().map_or_else(|| program.to_owned(), PathBuf::into_os_string)
 }
 
 /// Shows and runs a command; its output goes straight to the terminal.
@@ -172,7 +189,14 @@ fn show(command: &Command) {
 }
 
 fn cannot_start(command: &Command) -> String {
-    format!("cannot start `{}`: is it installed and on PATH?", name(command))
+    let name = name(command);
+    let source = match name.as_str() {
+        "cargo" | "rustc" | "rustup" => "Rust from https://rustup.rs has it",
+        "node" | "npm" => "Node from https://nodejs.org has it",
+        "git" | "sh" => "Git from https://git-scm.com has it, on Windows too",
+        _ => "is it installed and on PATH?",
+    };
+    format!("cannot start `{name}`: {source}")
 }
 
 /// The program's own name, without its folder.
@@ -195,4 +219,51 @@ fn line(command: &Command) -> String {
         line.push_str(&argument.to_string_lossy());
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// A folder with empty files of these names, which is gone with the test's results.
+    fn folder(name: &str, files: &[&str]) -> Result<PathBuf> {
+        let folder = env::temp_dir().join(format!("taintlab-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder)?;
+        for file in files {
+            fs::write(folder.join(file), "")?;
+        }
+        Ok(folder)
+    }
+
+    #[test]
+    fn windows_starts_scripts_by_their_path_alone() -> Result<()> {
+        let folders = [folder("scripts", &["npm", "npm.cmd", "node.exe"])?];
+        let [folder] = &folders;
+        let start = |program: &str, system: &str| startable(&folders, program.as_ref(), system);
+        let find = |program: &str| find_in(&folders, program.as_ref(), "linux");
+        // The file without a suffix is a script for another shell.
+        assert_eq!(start("npm", "windows"), folder.join("npm.cmd"));
+        assert_eq!(start("node", "windows"), folder.join("node.exe"));
+        // What is not found is started by its name, so that the error has that name.
+        assert_eq!(start("tsc", "windows"), "tsc");
+        assert_eq!(start("folder/npm", "windows"), "folder/npm");
+        for system in ["linux", "macos"] {
+            assert_eq!(start("npm", system), "npm");
+        }
+        assert_eq!(find("npm"), Some(folder.join("npm")));
+        assert_eq!(find("node"), None);
+        Ok(fs::remove_dir_all(folder)?)
+    }
+
+    #[test]
+    fn a_program_that_is_missing_is_named_with_where_it_comes_from() {
+        let error = |program: &str| cannot_start(&Command::new(program));
+        assert_eq!(
+            error("C:/tools/npm.cmd"),
+            "cannot start `npm`: Node from https://nodejs.org has it"
+        );
+        assert_eq!(error("wasm-opt"), "cannot start `wasm-opt`: is it installed and on PATH?");
+    }
 }
