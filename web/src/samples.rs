@@ -73,6 +73,10 @@ pub(crate) const SUBJECTS: &[(&str, Files)] = &[
         ],
     ),
     (
+        "Taints that others write",
+        samples!["cloud-controller-waits-for-itself"],
+    ),
+    (
         "A node is lost",
         samples![
             "why-345-seconds",
