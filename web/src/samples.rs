@@ -74,7 +74,10 @@ pub(crate) const SUBJECTS: &[(&str, Files)] = &[
     ),
     (
         "Taints that others write",
-        samples!["cloud-controller-waits-for-itself"],
+        samples![
+            "cloud-controller-waits-for-itself",
+            "startup-taint-comes-back",
+        ],
     ),
     (
         "A node is lost",
