@@ -77,6 +77,8 @@ pub(crate) const SUBJECTS: &[(&str, Files)] = &[
         samples![
             "cloud-controller-waits-for-itself",
             "startup-taint-comes-back",
+            "spot-notice-taint",
+            "spot-notice-drain",
         ],
     ),
     (
