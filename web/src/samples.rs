@@ -79,6 +79,7 @@ pub(crate) const SUBJECTS: &[(&str, Files)] = &[
             "startup-taint-comes-back",
             "spot-notice-taint",
             "spot-notice-drain",
+            "quarantine-node-by-node",
         ],
     ),
     (
