@@ -73,6 +73,16 @@ pub(crate) const SUBJECTS: &[(&str, Files)] = &[
         ],
     ),
     (
+        "Taints that others write",
+        samples![
+            "cloud-controller-waits-for-itself",
+            "startup-taint-comes-back",
+            "spot-notice-taint",
+            "spot-notice-drain",
+            "quarantine-node-by-node",
+        ],
+    ),
+    (
         "A node is lost",
         samples![
             "why-345-seconds",

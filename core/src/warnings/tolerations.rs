@@ -232,8 +232,11 @@ fn is_of_resource(pod: &Pod, toleration: &Toleration) -> bool {
 fn matches_nothing(one: One<'_>, nodes: &Nodes<'_>, comparison_operators: bool) -> Option<Warning> {
     let toleration = one.toleration;
     let key = toleration.key.as_str();
-    // An empty key has a warning of its own; `out-of-service` may have any value.
-    if key.is_empty() || key == well_known::OUT_OF_SERVICE {
+    // An empty key has a warning of its own; `out-of-service` may have any value. Cluster API
+    // writes the last one, which is no misspelling of the cloud provider's `uninitialized`.
+    if key.is_empty()
+        || [well_known::OUT_OF_SERVICE, "node.cluster.x-k8s.io/uninitialized"].contains(&key)
+    {
         return None;
     }
     let taints = nodes.taints.get(key).map(Vec::as_slice).unwrap_or_default();

@@ -113,6 +113,12 @@ fn what_one_toleration_is_warned_of() {
         ),
         (json!({ "key": "node-role.kubernetes.io/master", "operator": "Exists" }), nothing, ""),
         (json!({ "key": "node.kubernetes.io/out-of-service", "value": "x" }), nothing, ""),
+        // Cluster API's, not a misspelling of `node.cloudprovider.kubernetes.io/uninitialized`.
+        (
+            json!({ "key": "node.cluster.x-k8s.io/uninitialized", "operator": "Exists" }),
+            nothing,
+            "",
+        ),
         // Fields that contradict one another.
         (
             json!({ "key": "example.com/gpu", "operator": "Exists", "value": "a100" }),
