@@ -188,7 +188,9 @@ fn notes(rehearsal: &Rehearsal) -> Vec<String> {
         return Vec::new();
     }
     let workloads = count(measured, "workload");
-    vec![format!("Start-up times of {workloads} are those that their pods took (Ready - PodScheduled)")]
+    vec![format!(
+        "Start-up times of {workloads} are those that their pods took (Ready - PodScheduled)"
+    )]
 }
 
 fn procedure_of(act: &PlanAct) -> Done<Procedure> {

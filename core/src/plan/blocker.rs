@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::api::{BudgetStatus, NodeName, PodDisruptionBudget, PodKey};
 use crate::policy::eviction::{EvictionError, budget_selector};
 use crate::report::PendingReason;
-use crate::simulator::{Simulator, why_unschedulable};
+use crate::simulator::{Simulator, drains, eviction_refusal, why_unschedulable};
 
 /// A pod for which a drain waits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -64,7 +64,7 @@ impl Blocker {
 /// The pods for which drains wait now.
 pub(super) fn blocked(simulator: &Simulator) -> Vec<Blocked> {
     let mut all = Vec::new();
-    for (_, node, pods) in simulator.drains() {
+    for (_, node, pods) in drains(simulator) {
         for pod in pods {
             if let Some(by) = blocker(simulator, pod) {
                 all.push(Blocked { node: node.clone(), pod: pod.clone(), by });
@@ -80,7 +80,7 @@ fn blocker(simulator: &Simulator, key: &PodKey) -> Option<Blocker> {
         let unconfirmed = simulator.awaits_kubelet(key);
         return Some(if unconfirmed { Blocker::Unconfirmed } else { Blocker::Terminating });
     }
-    Some(match simulator.eviction_refusal(key)? {
+    Some(match eviction_refusal(simulator, key)? {
         EvictionError::DisruptionBudget { budget, needs, has, .. } => {
             let known = simulator.cluster().get_budget(&budget)?;
             let expected = BudgetStatus::of(known).expected_pods;

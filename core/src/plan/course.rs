@@ -143,9 +143,10 @@ impl<'r> Course<'r> {
 
     /// Whether nothing has happened for long but attempts of a drain.
     fn waits_in_vain(&self) -> bool {
-        let tries = self.simulator.poll_timeout().is_some_and(|next| {
-            matches!(next.reason, TimeoutReason::DrainGoesOn { .. })
-        });
+        let tries = self
+            .simulator
+            .poll_timeout()
+            .is_some_and(|next| matches!(next.reason, TimeoutReason::DrainGoesOn { .. }));
         if !tries || !self.due.is_empty() {
             return false;
         }

@@ -18,7 +18,6 @@ use crate::controllers::node_lifecycle::ZoneView;
 use crate::event::UnreachableCause;
 use crate::eviction_timeline::time_budget::TimeBudget;
 use crate::kubelet::{Ranking, Signal, usage_by_status};
-use crate::policy::eviction::EvictionError;
 use crate::policy::scheduling::Decision;
 use crate::time::Timestamp;
 
@@ -242,20 +241,6 @@ impl Simulator {
     #[must_use]
     pub fn scheduling_decision(&self, pod: &PodKey) -> Option<Decision> {
         self.control.as_ref()?.scheduler.decision(self.api.cluster.get_pod(pod)?)
-    }
-
-    /// What the eviction API would answer now about a pod; `None` if it would let it go, or there is no
-    /// such pod.
-    #[must_use]
-    pub fn eviction_refusal(&self, key: &PodKey) -> Option<EvictionError> {
-        let pod = self.api.cluster.get_pod(key)?;
-        self.control.as_ref()?.ask_budgets(&self.api, pod, None).err()
-    }
-
-    /// Drains that are under way: the number of each, the node at which it is, and the pods that it is
-    /// not done with.
-    pub fn drains(&self) -> impl Iterator<Item = (u64, &NodeName, impl Iterator<Item = &PodKey>)> {
-        self.drains.running()
     }
 
     /// The status of a budget, as the disruption controller and the eviction API wrote it last;

@@ -117,7 +117,8 @@ fn parts(plan: &PlanText<'_>) -> Vec<Part> {
         parts.push(Part::Heading(format!("A better order: {}", names(&better.order, MOST))));
         parts.push(Part::Line(gain(given, better)));
     } else if tried > 1 {
-        let words = format!("No better order: the best of {} that were tried", count(tried, "order"));
+        let words =
+            format!("No better order: the best of {} that were tried", count(tried, "order"));
         parts.push(Part::Line(words));
     }
     let commands = plan_commands(act, &better.unwrap_or(given).order);
@@ -134,7 +135,8 @@ fn parts(plan: &PlanText<'_>) -> Vec<Part> {
 
 fn left_out(all: usize, what: &str) -> Option<Part> {
     let rest = all.saturating_sub(MOST);
-    (rest > 0).then(|| Part::Line(format!("and {}: see --json", count(rest, &format!("more {what}")))))
+    (rest > 0)
+        .then(|| Part::Line(format!("and {}: see --json", count(rest, &format!("more {what}")))))
 }
 
 /// Names in a sentence: `a, b and 3 more`.
@@ -169,7 +171,9 @@ fn title(act: &Act, given: &Rehearsed) -> String {
 fn outcome(act: &Act, it: &Rehearsed) -> String {
     let moved = match (it.moved, it.moved_again) {
         (moved, 0) => format!("{} to leave", has(moved, "pod")),
-        (moved, again) => format!("{} to leave, {again} of them for the second time", has(moved, "pod")),
+        (moved, again) => {
+            format!("{} to leave, {again} of them for the second time", has(moved, "pod"))
+        }
     };
     let cut_off: usize = it.nodes.iter().map(|node| node.cut_off).sum();
     let cut_off = match cut_off {
@@ -228,7 +232,9 @@ fn blocked_by(blocked: &Blocked) -> String {
             }
         }
         Blocker::Refused { message } => format!("the eviction is refused: {message}"),
-        Blocker::Unconfirmed => "it is deleted, but its kubelet does not say that it has ended".into(),
+        Blocker::Unconfirmed => {
+            "it is deleted, but its kubelet does not say that it has ended".into()
+        }
         Blocker::Terminating => "it is deleted, and its grace period is not over".into(),
     };
     format!("{node}: pod {pod}: {why}")
