@@ -24,6 +24,7 @@ mod findings;
 mod recorder;
 mod remedy;
 mod rows;
+mod targets;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -53,6 +54,10 @@ pub use self::recorder::{DrainResult, PendingReason, Shortfall, WorkloadRun, Zon
 use self::recorder::{Failing, UnreachableNodes};
 pub use self::remedy::Remedy;
 pub use self::rows::FailureRow;
+pub use self::targets::{
+    TARGETS_ANNOTATION, Target, TargetFailures, TargetFigure, TargetResult, TargetVerdict, Targets,
+    judge,
+};
 pub use self::verdict::{FailureTotal, FindingGroup};
 use crate::api::{ConditionStatus, Node, NodeName, ObjectMeta, PodKey, WorkloadKey, is_default};
 use crate::kubelet::heartbeat::hash;

@@ -16,6 +16,7 @@ mod command {
     mod compared;
     mod host;
     mod linted;
+    mod targets;
 }
 mod conformance {
     mod player;
