@@ -14,6 +14,7 @@ mod command {
     mod applied;
     mod asked;
     mod compared;
+    mod edges;
     mod host;
     mod linted;
     mod targets;
