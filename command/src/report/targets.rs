@@ -47,8 +47,8 @@ impl TargetsFile {
         Ok(Self(all))
     }
 
-    /// Adds the targets of the file in the place of others; of several names that match, the longest
-    /// counts.
+    /// Adds the targets of the file in the place of others; of several names that match, the
+    /// longest counts.
     pub(super) fn add_to(&self, targets: &mut Targets, subjects: &[ReportSubject]) {
         for Named { name, targets: own, .. } in &self.0 {
             for subject in subjects.iter().filter(|it| is_match(name, &it.to_string())) {

@@ -1,5 +1,5 @@
-//! Targets of workloads: the longest times that they may be at zero or below in failures of a kind, and
-//! whether the runs of a report kept them.
+//! Targets of workloads: the longest times that they may be at zero or below in failures of a kind,
+//! and whether the runs of a report kept them.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -32,10 +32,11 @@ pub type Targets = BTreeMap<ReportSubject, Vec<Target>>;
 /// Failures that a target is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetFailures {
-    /// Every failure of a domain of this kind but its drain: also of a domain that contains all nodes.
+    /// Every failure of a domain of this kind but its drain: also of a domain that contains all
+    /// nodes.
     Of(DomainKind),
-    /// Every drain of a domain that counts for scores: see [`Domain::whole_cluster`]. A drain that does
-    /// not end is not asked, unless it misses the target.
+    /// Every drain of a domain that counts for scores: see [`Domain::whole_cluster`]. A drain that
+    /// does not end is not asked, unless it misses the target.
     Drain,
     /// Every failure of a domain that counts for scores, drains included.
     Any,
@@ -121,9 +122,9 @@ pub struct Target {
 impl Target {
     /// Reads the targets of a workload: `node: atZero <= 30s, below <= 5m; zone: below <= 10m`.
     ///
-    /// Clauses are separated by `;`. Each names a kind of failure (a kind of failure domain, `drain` or
-    /// `any`) and, after `:`, its limits, separated by `,`. A limit is a figure (`atZero` or `below`),
-    /// `<=` or `≤`, and a duration of Go.
+    /// Clauses are separated by `;`. Each names a kind of failure (a kind of failure domain,
+    /// `drain` or `any`) and, after `:`, its limits, separated by `,`. A limit is a figure
+    /// (`atZero` or `below`), `<=` or `≤`, and a duration of Go.
     ///
     /// # Errors
     /// The mistake in the text, and what would be valid.
@@ -220,7 +221,8 @@ pub struct TargetResult {
 struct Failure<'a> {
     domain: usize,
     fault: &'a Fault,
-    /// Whether it is a drain that does not end, which does not show how long a workload would be away.
+    /// Whether it is a drain that does not end, which does not show how long a workload would be
+    /// away.
     does_not_end: bool,
 }
 
@@ -337,11 +339,11 @@ impl Plan {
 
 /// Judges a report by targets, those that are missed most first.
 ///
-/// The score of a workload with targets becomes the share of its checks that pass, in percent, rounded
-/// down; a check is a target in one failure of its kind. So 100 says that all targets are met, whatever
-/// the harm. Workloads without targets, or with none that was asked, keep their score. The score of the
-/// cluster remains the mean; a note says how many workloads have targets, and what the others are judged
-/// by. Without any target the report stays as it is.
+/// The score of a workload with targets becomes the share of its checks that pass, in percent,
+/// rounded down; a check is a target in one failure of its kind. So 100 says that all targets are
+/// met, whatever the harm. Workloads without targets, or with none that was asked, keep their
+/// score. The score of the cluster remains the mean; a note says how many workloads have targets,
+/// and what the others are judged by. Without any target the report stays as it is.
 pub fn judge(report: &mut Report, targets: &Targets) -> Vec<TargetResult> {
     let mut cells: BTreeMap<&ReportSubject, Vec<&Cell>> = BTreeMap::new();
     for cell in &report.cells {
@@ -369,7 +371,8 @@ pub fn judge(report: &mut Report, targets: &Targets) -> Vec<TargetResult> {
             row.score = u32::try_from(score).ok();
             let down = if (passed * 100).is_multiple_of(asked) { "" } else { ", rounded down" };
             row.arithmetic = format!(
-                "{passed} of {asked} checks of its targets pass: 100 × {passed} / {asked} = {score}{down}"
+                "{passed} of {asked} checks of its targets pass: 100 × {passed} / {asked} = \
+                 {score}{down}"
             );
         }
     }
@@ -424,8 +427,8 @@ mod tests {
             ("node:", "`node:` is no target"),
             (
                 "rack: atZero <= 30s",
-                "there is no kind of failure `rack`; there are node, zone, region, label, list, pair, \
-                 device-pool, drain, any",
+                "there is no kind of failure `rack`; there are node, zone, region, label, list, \
+                 pair, device-pool, drain, any",
             ),
             (
                 "node: zeroReady <= 30s",

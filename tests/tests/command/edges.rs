@@ -1,9 +1,9 @@
 //! Reports of twelve small clusters at the edges of what a report can say.
 //!
-//! Each cluster of `edges/` begins with its judgement, made by hand before it was run: `# says:` lines
-//! are parts of what the report has to say, `# runs:` has further options, `# ends:` the exit code. All
-//! that it prints is in the text beside it; `BLESS=1 cargo test -p taintlab-tests command::edges` writes
-//! these anew.
+//! Each cluster of `edges/` begins with its judgement, made by hand before it was run: `# says:`
+//! lines are parts of what the report has to say, `# runs:` has further options, `# ends:` the exit
+//! code. All that it prints is in the text beside it; `BLESS=1 cargo test -p taintlab-tests
+//! command::edges` writes these anew.
 
 use std::fs;
 use std::path::Path;

@@ -127,7 +127,8 @@ fn a_mistake_has_its_place() {
             annotated("node: below < 1s"),
             "",
             1,
-            "error: deployment/shop/web: annotation taintlab/targets: `node: below < 1s` is no target; write",
+            "error: deployment/shop/web: annotation taintlab/targets: `node: below < 1s` is no \
+             target; write",
         ),
         (
             WEB.to_owned(),
@@ -139,7 +140,8 @@ fn a_mistake_has_its_place() {
             WEB.to_owned(),
             "# Ours\n\"deployment/shop/web\": 'rack: below <= 1s'\n",
             1,
-            "targets.yaml:2: error: deployment/shop/web: there is no kind of failure `rack`; there are node, ",
+            "targets.yaml:2: error: deployment/shop/web: there is no kind of failure `rack`; there \
+             are node, ",
         ),
         (WEB.to_owned(), "- a\n", 1, "targets.yaml:1:1: error: "),
         (WEB.to_owned(), "web: {node: 30s}\n", 1, "targets.yaml:1:"),
@@ -158,13 +160,15 @@ fn a_gate_asks_for_targets() {
         (
             "deployment/shop/*:targetsMissed>0",
             1,
-            "failed: deployment/shop/*:targetsMissed>0: deployment/shop/web: node: below <= 30s missed by 2.1s: 32.1s (node ",
+            "failed: deployment/shop/*:targetsMissed>0: deployment/shop/web: node: \
+             below <= 30s missed by 2.1s: 32.1s (node ",
         ),
         ("targetsMissed>1", 0, ""),
         (
             "targetsNotAsked>0",
             1,
-            "failed: targetsNotAsked>0: deployment/shop/web: drain: atZero <= 0s not asked: nothing was drained\n",
+            "failed: targetsNotAsked>0: deployment/shop/web: drain: atZero <= 0s not \
+             asked: nothing was drained\n",
         ),
         ("job/*:targetsMissed>0", 1, "failed: job/*:targetsMissed>0: "),
     ] {
@@ -189,14 +193,16 @@ fn every_output_has_them() {
     assert!(markdown.contains("\n| met | deployment/shop/web | node: atZero <= 0s | 0s | - |\n"));
     assert!(markdown.contains("\n\n## Resilience: "), "{markdown}");
     let junit = report(&web, "", "--junit").out;
-    let case = "name=\"deployment/shop/web, node: below &lt;= 30s\"><failure message=\"node: below &lt;= 30s missed by 2.1s";
+    let case = "name=\"deployment/shop/web, node: below &lt;= 30s\"><failure message=\"node: \
+        below &lt;= 30s missed by 2.1s";
     assert!(junit.contains(case) && junit.contains(" failures=\"1\">"), "{junit}");
     assert!(junit.contains("drain: atZero &lt;= 0s\"><skipped/><system-out>"), "{junit}");
     let prometheus = report(&web, "", "--prometheus").out;
     for gauge in [
         "taintlab_target_met{workload=\"deployment/shop/web\",target=\"node: below <= 30s\"} 0\n",
         "taintlab_target_met{workload=\"deployment/shop/web\",target=\"node: atZero <= 0s\"} 1\n",
-        "taintlab_target_seconds{workload=\"deployment/shop/web\",target=\"node: atZero <= 0s\"} 0.000\n",
+        "taintlab_target_seconds{workload=\"deployment/shop/web\",\
+         target=\"node: atZero <= 0s\"} 0.000\n",
     ] {
         assert!(prometheus.contains(gauge), "{prometheus}");
     }

@@ -9,8 +9,8 @@ use taintlab_core::report::{Millis, Outcome, Report, TargetResult, TargetVerdict
 type Time = fn(&Outcome) -> Millis;
 
 /// The report in the text format of Prometheus: the score of the cluster and of each workload, and for
-/// each kind of failure the time without any ready pod and with fewer than wanted; for each target that
-/// was asked whether it is met, and the longest time.
+/// each kind of failure the time without any ready pod and with fewer than wanted; for each target
+/// that was asked whether it is met, and the longest time.
 #[must_use]
 pub fn prometheus(report: &Report, targets: &[TargetResult]) -> String {
     let mut text = String::new();

@@ -61,7 +61,8 @@ pub(super) fn rows(results: &[TargetResult], most: usize) -> Vec<Vec<String>> {
     results.iter().take(most).map(row).collect()
 }
 
-/// Targets in a terminal, the missed ones first, with an empty line at the end; nothing without any.
+/// Targets in a terminal, the missed ones first, with an empty line at the end; nothing without
+/// any.
 #[must_use]
 pub fn targets_terminal(results: &[TargetResult], style: Style) -> String {
     if results.is_empty() {
