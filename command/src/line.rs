@@ -366,9 +366,14 @@ pub(crate) struct ReportOptions {
     /// worse
     #[arg(long, value_name = "FILE", help_heading = "What is written")]
     pub(crate) baseline: Vec<String>,
+    /// Targets of workloads, as a map in YAML: 'deployment/shop/*: "node: atZero <= 30s, below <=
+    /// 5m; drain: atZero <= 0s"'. They come in the place of those in the annotation
+    /// taintlab/targets
+    #[arg(long, value_name = "FILE", help_heading = "How")]
+    pub(crate) targets: Option<String>,
     /// Exit with 1 if it holds: 'deployment/shop/web: zeroReady > 60s', or of every workload 'below >
     /// 5m'; may be repeated. There are zeroReady, below, longestGap, wholeAgain, leastReady, evicted,
-    /// pending, stuck, lost, budgetsNotAsked and score
+    /// pending, stuck, lost, budgetsNotAsked, score, targetsMissed and targetsNotAsked
     #[arg(long, value_name = "RULE", help_heading = "What is written")]
     pub(crate) fail_if: Vec<String>,
 }

@@ -3,6 +3,7 @@
 mod baseline;
 mod changed;
 mod runs;
+mod targets;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,17 +13,19 @@ use taintlab_answers::read::decode;
 use taintlab_answers::scenario::Opened;
 use taintlab_core::report::{
     DomainKind, DomainList, Fault, Outline, Plan, Report, ReportError, ReportOptions, ReportSource,
-    Run, RunResult, report as put_together,
+    Run, RunResult, TargetResult, Targets, judge, report as put_together,
 };
 use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Span;
 use taintlab_manifest::{SvgOptions, timeline_svg};
 use taintlab_words::report::{
-    Broken, MOST_PICTURES, Picture, Rule, html, junit, markdown, prometheus, terminal,
+    Broken, MOST_PICTURES, Picture, Rule, html, junit, markdown, prometheus, targets_markdown,
+    targets_terminal, terminal,
 };
 
 use self::baseline::{Baseline, RULE};
 use self::runs::{Made, make};
+use self::targets::{TargetsFile, of_annotations};
 use crate::annotations::{github, sarif};
 use crate::cluster::{no_files, read_cluster};
 use crate::host::Host;
@@ -47,6 +50,7 @@ struct Whole<'a> {
     outline: &'a Outline,
     results: &'a [RunResult],
     plan: Option<Plan>,
+    targets: Targets,
     baseline: Option<Baseline>,
     /// The texts of the cluster, if there is a baseline.
     inputs: &'a [Input],
@@ -63,9 +67,22 @@ struct Part {
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     interrupted: bool,
     outline: Outline,
+    #[serde(default, skip_serializing_if = "Targets::is_empty")]
+    targets: Targets,
     results: Vec<RunResult>,
     #[serde(skip)]
     file: String,
+}
+
+/// A report in JSON, with what it does not say itself.
+#[derive(Serialize)]
+struct Written<'r> {
+    #[serde(flatten)]
+    report: &'r Report,
+    #[serde(skip_serializing_if = "<[TargetResult]>::is_empty")]
+    targets: &'r [TargetResult],
+    #[serde(flatten)]
+    compared: Option<baseline::Written<'r>>,
 }
 
 pub(crate) fn report(host: &dyn Host, line: &ReportLine) -> Done<u8> {
@@ -138,9 +155,13 @@ impl<'l> Asked<'l> {
 
     fn answer(self, host: &dyn Host, cluster: Cluster, inputs: Vec<Input>) -> Done<u8> {
         let Self { line, options, rules, shard, workers } = self;
-        let baseline = Baseline::of(host, line, &options)?;
-        let inputs = if baseline.is_some() { inputs } else { Vec::new() };
+        let file = TargetsFile::read(host, line.targets.as_ref())?;
+        let baseline = Baseline::of(host, line, &options, &file)?;
         let mut plan = plan_of(host, cluster, options, line)?;
+        let mut targets = of_annotations(&plan, &inputs)?;
+        file.check(&plan.outline().subjects)?;
+        file.add_to(&mut targets, &plan.outline().subjects);
+        let inputs = if baseline.is_some() { inputs } else { Vec::new() };
         let all = plan.runs();
         let runs: Vec<Run> = match shard {
             None => all,
@@ -154,7 +175,15 @@ impl<'l> Asked<'l> {
             let Made { results, interrupted } = made;
             let outline = plan.outline().clone();
             let file = String::new();
-            let part = Part { taintlab_report_part: 1, shard, interrupted, outline, results, file };
+            let part = Part {
+                taintlab_report_part: 1,
+                shard,
+                interrupted,
+                outline,
+                targets,
+                results,
+                file,
+            };
             host.out(&(json::line(&part) + "\n"));
             return Ok(if interrupted { FAILED } else { OK });
         }
@@ -164,6 +193,7 @@ impl<'l> Asked<'l> {
             outline: &outline,
             results: &made.results,
             plan: Some(plan),
+            targets,
             baseline,
             inputs: &inputs,
             reasons: reasons.into_iter().collect(),
@@ -178,20 +208,26 @@ fn merge(host: &dyn Host, files: &[String], line: &ReportLine) -> Done<u8> {
     let rules = rules_of(&line.options)?;
     let files = files_of(files, "report merge")?;
     let parts: Vec<Part> = files.iter().map(|file| part_of(host, file)).collect::<Done<_>>()?;
-    let Some(Part { outline, file, .. }) = parts.first() else {
+    let Some(Part { outline, targets, file, .. }) = parts.first() else {
         return Err(Stop::usage("report merge: which file?"));
     };
-    if let Some(other) = parts.iter().find(|part| part.outline != *outline) {
+    let differs = |part: &&Part| part.outline != *outline || part.targets != *targets;
+    if let Some(other) = parts.iter().find(differs) {
         let why = "it was made of another cluster, or with other options";
         return Err(Stop::failed(format!("{}: error: {why} than {file}", other.file)));
     }
     let results: Vec<RunResult> = parts.iter().flat_map(|part| part.results.clone()).collect();
     let reasons = reasons_of(&parts);
     let line_options = &line.options;
-    let baseline = Baseline::of(host, line_options, &outline.options)?;
+    let targets_file = TargetsFile::read(host, line_options.targets.as_ref())?;
+    targets_file.check(&outline.subjects)?;
+    let mut targets = targets.clone();
+    targets_file.add_to(&mut targets, &outline.subjects);
+    let baseline = Baseline::of(host, line_options, &outline.options, &targets_file)?;
     let Some(first) = line.cluster.first() else {
         let results = &results;
-        let whole = Whole { outline, results, plan: None, baseline, inputs: &[], reasons };
+        let (plan, inputs) = (None, [].as_slice());
+        let whole = Whole { outline, results, plan, targets, baseline, inputs, reasons };
         return write(host, whole, line_options, &rules);
     };
     let inputs = read_inputs(host, &line.cluster, &line.apply.apply)?;
@@ -204,7 +240,7 @@ fn merge(host: &dyn Host, files: &[String], line: &ReportLine) -> Done<u8> {
     let workers = workers_of(line_options)?;
     let made = run_all(host, &mut plan, Vec::new(), results, true, workers)?;
     let (results, plan, inputs) = (&made.results, Some(plan), inputs.as_slice());
-    let whole = Whole { outline, results, plan, baseline, inputs, reasons };
+    let whole = Whole { outline, results, plan, targets, baseline, inputs, reasons };
     write(host, whole, line_options, &rules)
 }
 
@@ -419,33 +455,36 @@ fn run_all(
 
 /// Writes what is asked for, and says which rules are broken and why the report is not whole.
 fn write(host: &dyn Host, whole: Whole<'_>, line: &Line, rules: &[Rule]) -> Done<u8> {
-    let Whole { outline, results, plan, baseline, inputs, mut reasons } = whole;
-    let report =
+    let Whole { outline, results, plan, targets, baseline, inputs, mut reasons } = whole;
+    let mut report =
         put_together(outline, results).map_err(|error| Stop::failed(format!("error: {error}")))?;
+    let targets = &judge(&mut report, &targets);
     reasons.extend(report.missing.iter().cloned());
     let compared = baseline.map(|baseline| baseline.compare(&report, inputs));
     let mut broken: Vec<Broken> = reasons.iter().map(|reason| Broken::not_whole(reason)).collect();
-    broken.extend(rules.iter().flat_map(|rule| rule.broken(&report)));
+    broken.extend(rules.iter().flat_map(|rule| rule.broken(&report, targets)));
     broken.extend(compared.iter().flat_map(baseline::Compared::broken));
     if let Some(file) = &line.html {
         let pictures = plan.map_or(Ok(Vec::new()), |plan| pictures(&report, plan))?;
-        host.write(file, &html(&report, &pictures))
+        host.write(file, &html(&report, targets, &pictures))
             .map_err(|why| Stop::failed(format!("{file}: error: {why}")))?;
     }
     let text = match &compared {
-        _ if line.junit => junit(&report, &broken),
-        _ if line.prometheus => prometheus(&report),
-        Some(compared) if line.json => json::line(&compared.json(&report)) + "\n",
+        _ if line.junit => junit(&report, targets, &broken),
+        _ if line.prometheus => prometheus(&report, targets),
+        _ if line.json => {
+            let compared = compared.as_ref().map(baseline::Compared::json);
+            json::line(&Written { report: &report, targets, compared }) + "\n"
+        }
         Some(compared) if line.github => github(&compared.annotations()),
         Some(compared) if line.sarif => {
             json::lines(&sarif(&[RULE], &compared.annotations())) + "\n"
         }
-        Some(compared) if line.markdown => compared.markdown(),
-        Some(compared) => compared.terminal(host),
-        None if line.json => json::line(&report) + "\n",
-        None if line.markdown => markdown(&report),
+        Some(compared) if line.markdown => targets_markdown(targets) + &compared.markdown(),
+        Some(compared) => targets_terminal(targets, host.style()) + &compared.terminal(host),
+        None if line.markdown => targets_markdown(targets) + &markdown(&report),
         None if line.html.is_some() => String::new(),
-        None => terminal(&report, host.style()),
+        None => targets_terminal(targets, host.style()) + &terminal(&report, host.style()),
     };
     host.out(&text);
     for Broken { text, .. } in &broken {

@@ -24,6 +24,7 @@ mod findings;
 mod recorder;
 mod remedy;
 mod rows;
+mod targets;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -55,6 +56,10 @@ use self::recorder::{Failing, UnreachableNodes};
 pub use self::remedy::Remedy;
 pub(crate) use self::remedy::another_node;
 pub use self::rows::FailureRow;
+pub use self::targets::{
+    TARGETS_ANNOTATION, Target, TargetFailures, TargetFigure, TargetResult, TargetVerdict, Targets,
+    judge,
+};
 pub use self::verdict::{FailureTotal, FindingGroup};
 use crate::api::{ConditionStatus, Node, NodeName, ObjectMeta, PodKey, WorkloadKey, is_default};
 use crate::kubelet::heartbeat::hash;

@@ -119,7 +119,7 @@ const MESSAGES: [&str; 10] = [
 ];
 
 /// The annotations that the engine reads.
-const ANNOTATIONS: [&str; 19] = [
+const ANNOTATIONS: [&str; 20] = [
     "batch.kubernetes.io/job-completion-index",
     "batch.kubernetes.io/job-index-failure-count",
     "batch.kubernetes.io/job-index-ignored-failure-count",
@@ -138,6 +138,7 @@ const ANNOTATIONS: [&str; 19] = [
     "taintlab/run-time",
     "taintlab/shutdown-time",
     "taintlab/start-up-time",
+    "taintlab/targets",
     "volume.kubernetes.io/selected-node",
 ];
 

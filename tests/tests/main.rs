@@ -14,9 +14,11 @@ mod command {
     mod applied;
     mod asked;
     mod compared;
+    mod edges;
     mod host;
     mod linted;
     mod planned;
+    mod targets;
 }
 mod conformance {
     mod player;

@@ -3,13 +3,16 @@
 use serde::Serialize;
 use serde_json::Value;
 use taintlab_answers::read::decode;
-use taintlab_core::report::{Difference, EarlierReport, Plan, Report, ReportOptions, Verdict};
+use taintlab_core::report::{
+    Difference, EarlierReport, Plan, Report, ReportOptions, Verdict, judge,
+};
 use taintlab_manifest::is_scenario;
 use taintlab_words::report::{
     Broken, ChangedObject, difference_markdown, difference_terminal, worse,
 };
 
 use super::changed::{changed, to_json};
+use super::targets::{TargetsFile, of_annotations};
 use super::{cluster_in, put_together, run_all, stop_of};
 use crate::annotations::{Annotation, Level};
 use crate::host::Host;
@@ -37,8 +40,6 @@ pub(super) struct Compared {
 /// The difference as a part of a report in JSON.
 #[derive(Serialize)]
 pub(super) struct Written<'r> {
-    #[serde(flatten)]
-    report: &'r Report,
     difference: &'r Difference,
     #[serde(skip_serializing_if = "Option::is_none")]
     changed: Option<Vec<Value>>,
@@ -46,7 +47,12 @@ pub(super) struct Written<'r> {
 
 impl Baseline {
     /// The baseline of a command line, if there is one.
-    pub(super) fn of(host: &dyn Host, line: &Line, options: &ReportOptions) -> Done<Option<Self>> {
+    pub(super) fn of(
+        host: &dyn Host,
+        line: &Line,
+        options: &ReportOptions,
+        file: &TargetsFile,
+    ) -> Done<Option<Self>> {
         let Some(first) = line.baseline.first() else { return Ok(None) };
         let inputs = read_inputs(host, &line.baseline, &[])?;
         if let [Input { file, text, .. }] = inputs.as_slice()
@@ -71,7 +77,11 @@ impl Baseline {
             return Err(Stop::failed("error: --baseline: it was interrupted"));
         }
         let report = put_together(plan.outline(), &made.results);
-        let report = report.map_err(|error| Stop::failed(format!("error: --baseline: {error}")))?;
+        let mut report =
+            report.map_err(|error| Stop::failed(format!("error: --baseline: {error}")))?;
+        let mut targets = of_annotations(&plan, &inputs)?;
+        file.add_to(&mut targets, &report.outline.subjects);
+        judge(&mut report, &targets);
         Ok(Some(Self { report: report.into(), inputs }))
     }
 
@@ -118,10 +128,10 @@ impl Compared {
         difference_markdown(&self.difference, self.changed.as_deref())
     }
 
-    pub(super) fn json<'r>(&'r self, report: &'r Report) -> Written<'r> {
+    pub(super) fn json(&self) -> Written<'_> {
         let changed = self.changed.as_ref();
         let changed = changed.map(|changed| changed.iter().map(to_json).collect());
-        Written { report, difference: &self.difference, changed }
+        Written { difference: &self.difference, changed }
     }
 
     /// Workloads that got worse, each at the first change in its object.

@@ -195,7 +195,7 @@ fn sought((kind, namespace, name): &Key, path: &str) -> Sought {
 }
 
 /// Places in the texts, the later of which change what is in those before them.
-fn places(inputs: &[Input], sought: &[Sought]) -> Vec<Option<(String, u32, u32)>> {
+pub(super) fn places(inputs: &[Input], sought: &[Sought]) -> Vec<Option<(String, u32, u32)>> {
     let mut places = vec![None; sought.len()];
     for input in inputs.iter().rev() {
         for (known, found) in places.iter_mut().zip(places_of(&input.text, sought)) {

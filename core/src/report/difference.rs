@@ -140,7 +140,7 @@ impl Outcome {
     fn of_drains(outline: &Outline, runs: &[RunSummary], (kind, fault): Kind<'_>) -> Self {
         let domain = |run: &RunSummary| outline.domains.get(run.domain);
         let hangs = runs.iter().filter(|run| run.fault == *fault).find_map(|run| {
-            let drain = run.drain.as_ref().filter(|it| it.ended.is_none() || it.failed)?;
+            let drain = run.drain.as_ref().filter(|it| it.does_not_end())?;
             let domain = domain(run).filter(|domain| domain.kind == kind)?;
             let error = drain.error.clone();
             Some((domain.to_string(), error.unwrap_or_else(|| "it still waits for pods".into())))

@@ -581,17 +581,22 @@ fn scores(outline: &Outline, cells: &[Cell], any: bool) -> Vec<WorkloadScore> {
         }
     };
     let mut scores: Vec<WorkloadScore> = outline.subjects.iter().map(score).collect();
-    // The worst first; among equal scores the greater harm.
-    scores.order_by_cached_key(|it| {
-        let harm = worst.get(&it.subject).map_or(Millis(0), |(_, cell)| cell.harm);
-        // Without a score it was not run, or was down before: it goes last.
-        (it.score.unwrap_or(u32::MAX), Reverse(harm), it.subject.clone())
-    });
+    worst_first(&mut scores, cells);
     scores
 }
 
+/// Sorts scores, the worst first; among equal scores the greater harm.
+pub(super) fn worst_first(scores: &mut [WorkloadScore], cells: &[Cell]) {
+    scores.order_by_cached_key(|it| {
+        let cell = it.cell.and_then(|number| cells.get(number));
+        let harm = cell.map_or(Millis(0), |cell| cell.harm);
+        // Without a score it was not run, or was down before: it goes last.
+        (it.score.unwrap_or(u32::MAX), Reverse(harm), it.subject.clone())
+    });
+}
+
 /// Mean score of the workloads, rounded down: 100 is only for clusters that no failure harms.
-fn overall(scores: &[WorkloadScore]) -> Option<Score> {
+pub(super) fn overall(scores: &[WorkloadScore]) -> Option<Score> {
     let scores = || scores.iter().filter_map(|it| it.score);
     let sum: u32 = scores().sum();
     let number = u32::try_from(scores().count()).ok().filter(|number| *number > 0)?;
@@ -625,7 +630,7 @@ fn found<'a>(
         worst.into_values().map(|cell| Finding::of(outline, cell)).collect();
     let mut drains: BTreeMap<String, Finding> = BTreeMap::new();
     for result in results {
-        let Some(drain) = result.drain.as_ref().filter(|it| it.ended.is_none() || it.failed) else {
+        let Some(drain) = result.drain.as_ref().filter(|it| it.does_not_end()) else {
             continue;
         };
         let finding = Finding::of_drain(outline, result, drain);

@@ -144,6 +144,14 @@ pub struct DrainResult {
     pub error: Option<String>,
 }
 
+impl DrainResult {
+    /// Whether it continues at the horizon, or some node was not drained.
+    #[must_use]
+    pub const fn does_not_end(&self) -> bool {
+        self.ended.is_none() || self.failed
+    }
+}
+
 /// The top-level workload that owns a pod, or the pod itself. `None` for a static pod, which is
 /// part of its node.
 fn subject_of(cluster: &Cluster, pod: &Pod) -> Option<ReportSubject> {

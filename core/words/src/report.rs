@@ -6,6 +6,7 @@ mod junit;
 mod markdown;
 mod prometheus;
 mod rules;
+mod targets;
 mod terminal;
 
 use alloc::collections::BTreeSet;
@@ -26,7 +27,8 @@ pub use self::junit::junit;
 pub use self::markdown::markdown;
 pub(crate) use self::markdown::table as markdown_table;
 pub use self::prometheus::prometheus;
-pub use self::rules::{Broken, Rule};
+pub use self::rules::{Broken, Rule, is_match};
+pub use self::targets::{targets_markdown, targets_terminal};
 pub use self::terminal::terminal;
 
 /// Rows of a table, and causes, printed at most; the JSON has all.
@@ -76,6 +78,31 @@ pub fn unharmed(workloads: usize) -> String {
         return "Every workload is harmed by some failure".into();
     }
     format!("{} not harmed by any failure", count(workloads, "workload"))
+}
+
+/// How many workloads no failure harms, and how many are not judged, with the reason.
+fn spared(report: &Report) -> String {
+    let spared = report.workloads.iter().filter(|it| it.worst.is_none());
+    let (judged, others): (Vec<_>, Vec<_>) = spared.partition(|it| it.score.is_some());
+    let others = others.split_first().map(|(first, rest)| {
+        format!("{} not judged: {}", count(rest.len() + 1, "workload"), first.arithmetic)
+    });
+    match others {
+        Some(others) if judged.is_empty() => others,
+        Some(others) => format!("{}; {others}", unharmed(judged.len())),
+        None => unharmed(judged.len()),
+    }
+}
+
+/// The verdict, with the number of drains that do not end: what they do not reach survives for that
+/// reason alone.
+fn verdict(report: &Report) -> Option<String> {
+    let verdict = report.verdict.clone()?;
+    let drains = || report.runs.iter().filter_map(|run| run.drain.as_ref());
+    match drains().filter(|it| it.does_not_end()).count() {
+        0 => Some(verdict),
+        hung => Some(format!("{verdict} Drains that do not end: {hung} of {}.", drains().count())),
+    }
 }
 
 /// Unnecessary evictions: pods that are evicted although the nodes come back.

@@ -7,11 +7,13 @@ use alloc::vec::Vec;
 
 use taintlab_core::order::{Order, Ordered};
 use taintlab_core::plural::count;
-use taintlab_core::report::{Cell, DomainKind, FailureRow, Report, ReportSubject, WorkloadScore};
+use taintlab_core::report::{
+    Cell, DomainKind, FailureRow, Report, ReportSubject, TargetResult, WorkloadScore,
+};
 
 use super::{
-    CAUSES, Cause, MOST, WORKLOAD_COLUMNS, causes, escaped, harmed, score_reasons, sections, title,
-    title_score, unharmed,
+    CAUSES, Cause, MOST, WORKLOAD_COLUMNS, causes, escaped, harmed, score_reasons, sections,
+    spared, targets, title, title_score, verdict,
 };
 
 /// Pictures of a page at most: the worst findings about a workload.
@@ -34,12 +36,12 @@ pub struct Picture {
     pub svg: String,
 }
 
-/// The report as one page, with pictures of the worst findings.
+/// The report as one page, with its targets and pictures of the worst findings.
 #[must_use]
-pub fn html(report: &Report, pictures: &[Picture]) -> String {
+pub fn html(report: &Report, targets: &[TargetResult], pictures: &[Picture]) -> String {
     let (score, heading) = (title_score(report), escaped(&report.heading));
-    let verdict = report.verdict.as_ref();
-    let verdict = verdict.map(|it| format!("<p><strong>{}</strong></p>", escaped(it)));
+    let verdict = verdict(report);
+    let verdict = verdict.map(|it| format!("<p><strong>{}</strong></p>", escaped(&it)));
     let notes: Vec<_> = score_reasons(report).into_iter().chain(report.notes.clone()).collect();
     let sections: Vec<_> =
         sections(report).iter().map(|(kind, rows)| heat_map(report, *kind, rows)).collect();
@@ -68,7 +70,7 @@ pub fn html(report: &Report, pictures: &[Picture]) -> String {
 <p>{heading}</p>
 {}
 <ul class=\"dim\">{}</ul>
-<h2>Failures and workloads</h2>
+{}<h2>Failures and workloads</h2>
 <p class=\"dim\">How long each workload has fewer ready pods than it wants; the darker, the worse.</p>
 {}
 <h2>Workloads</h2>
@@ -84,12 +86,26 @@ pub fn html(report: &Report, pictures: &[Picture]) -> String {
         STYLE.trim_end(),
         verdict.unwrap_or_default(),
         elements(&notes, "li"),
+        targets_table(targets),
         sections.join("\n"),
         head.concat(),
         rows.join("\n"),
-        unharmed(report.workloads.len() - harmed.len()),
+        spared(report),
         causes.join("\n"),
         SORT.trim_end(),
+    )
+}
+
+fn targets_table(results: &[TargetResult]) -> String {
+    if results.is_empty() {
+        return String::new();
+    }
+    let rows = targets::rows(results, usize::MAX).into_iter();
+    let rows: String = rows.map(|row| format!("<tr>{}</tr>", elements(&row, "td"))).collect();
+    format!(
+        "<h2>{}</h2>\n<div class=\"scroll\"><table><tr>{}</tr>{rows}</table></div>\n",
+        targets::summary(results),
+        elements(&targets::COLUMNS.map(ToString::to_string), "th"),
     )
 }
 

@@ -1,39 +1,55 @@
 //! The report for CI, as JUnit.
 
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use taintlab_core::report::Report;
+use taintlab_core::report::{Report, TargetResult, TargetVerdict};
 
+use super::targets::sentence;
 use super::{Broken, escaped};
 
 /// A case of the test suite.
 struct Case<'a> {
     name: String,
     out: String,
-    broken: Vec<&'a Broken>,
+    failures: Vec<Cow<'a, str>>,
+    is_skipped: bool,
 }
 
-/// A case for each workload, which fails if it breaks a rule, and for each broken rule about none.
+/// A case for each workload, which fails if it breaks a rule, for each target, which fails if it is
+/// missed and is skipped if it was not asked, and for each broken rule about no workload.
 #[must_use]
-pub fn junit(report: &Report, broken: &[Broken]) -> String {
+pub fn junit(report: &Report, targets: &[TargetResult], broken: &[Broken]) -> String {
     let workloads = report.workloads.iter().map(|row| {
         let out = match row.score {
             Some(score) => format!("score {score}: {}", row.arithmetic),
             None => row.arithmetic.clone(),
         };
         let own = broken.iter().filter(|it| it.subject.as_ref() == Some(&row.subject));
-        Case { name: row.subject.to_string(), out, broken: own.collect() }
+        let failures = own.map(|it| it.text.as_str().into()).collect();
+        Case { name: row.subject.to_string(), out, failures, is_skipped: false }
+    });
+    let targets = targets.iter().map(|it| {
+        let out = sentence(it);
+        let is_missed = it.verdict == TargetVerdict::Missed;
+        Case {
+            name: format!("{}, {}", it.subject, it.target),
+            failures: is_missed.then(|| out.clone().into()).into_iter().collect(),
+            is_skipped: it.verdict == TargetVerdict::NotAsked,
+            out,
+        }
     });
     let general = broken.iter().filter(|it| it.subject.is_none());
     let general = general.map(|it| Case {
         name: it.rule.clone(),
         out: String::new(),
-        broken: Vec::from([it]),
+        failures: Vec::from([it.text.as_str().into()]),
+        is_skipped: false,
     });
-    let cases: Vec<Case<'_>> = workloads.chain(general).collect();
-    let failures = cases.iter().filter(|case| !case.broken.is_empty()).count();
+    let cases: Vec<Case<'_>> = workloads.chain(targets).chain(general).collect();
+    let failures = cases.iter().filter(|case| !case.failures.is_empty()).count();
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
     text += &format!(
         "  <testsuite name=\"taintlab report\" tests=\"{}\" failures=\"{failures}\">\n",
@@ -45,13 +61,14 @@ pub fn junit(report: &Report, broken: &[Broken]) -> String {
         text += &format!("      <property name=\"{name}\" value=\"{value}\"/>\n");
     }
     text += "    </properties>\n";
-    for Case { name, out, broken } in &cases {
+    for Case { name, out, failures, is_skipped } in &cases {
         let name = escaped(name);
         text += &format!("    <testcase classname=\"taintlab report\" name=\"{name}\">");
-        for failure in broken {
-            let failure = escaped(&failure.text);
+        for failure in failures {
+            let failure = escaped(failure);
             text += &format!("<failure message=\"{failure}\">{failure}</failure>");
         }
+        text += if *is_skipped { "<skipped/>" } else { "" };
         text += &format!("<system-out>{}</system-out></testcase>\n", escaped(out));
     }
     let notes = escaped(&report.notes.join("\n"));

@@ -8,7 +8,7 @@ use taintlab_core::report::Report;
 
 use super::{
     CAUSES, FAILURE_COLUMNS, MOST, WORKLOAD_COLUMNS, causes, escaped, harmed, rest, score_reasons,
-    sections, title, title_score, totals, unharmed,
+    sections, spared, title, title_score, totals, verdict,
 };
 
 /// A table.
@@ -32,7 +32,7 @@ fn indented(text: &str) -> String {
 #[must_use]
 pub fn markdown(report: &Report) -> String {
     let mut text = format!("## Resilience: {}\n\n{}\n", title_score(report), report.heading);
-    if let Some(verdict) = &report.verdict {
+    if let Some(verdict) = verdict(report) {
         text += &format!("\n**{verdict}**\n");
     }
     text.push('\n');
@@ -51,8 +51,7 @@ pub fn markdown(report: &Report) -> String {
         rows.truncate(MOST);
         text += &format!("{}\n", table(&WORKLOAD_COLUMNS.map(ToString::to_string), &rows));
     }
-    let unharmed = unharmed(report.workloads.len() - all);
-    text += &format!("{}{unharmed}\n", rest(all, "workload"));
+    text += &format!("{}{}\n", rest(all, "workload"), spared(report));
     let causes = causes(report);
     if !causes.is_empty() {
         text += &format!("\n### {CAUSES}\n");

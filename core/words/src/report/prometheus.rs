@@ -3,15 +3,16 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use taintlab_core::report::{Millis, Outcome, Report, worst_outcomes};
+use taintlab_core::report::{Millis, Outcome, Report, TargetResult, TargetVerdict, worst_outcomes};
 
 /// A time of an outcome.
 type Time = fn(&Outcome) -> Millis;
 
 /// The report in the text format of Prometheus: the score of the cluster and of each workload, and for
-/// each kind of failure the time without any ready pod and with fewer than wanted.
+/// each kind of failure the time without any ready pod and with fewer than wanted; for each target
+/// that was asked whether it is met, and the longest time.
 #[must_use]
-pub fn prometheus(report: &Report) -> String {
+pub fn prometheus(report: &Report, targets: &[TargetResult]) -> String {
     let mut text = String::new();
     let head = |text: &mut String, name: &str, help: &str| {
         *text += &format!("# HELP {name} {help}\n# TYPE {name} gauge\n");
@@ -40,12 +41,30 @@ pub fn prometheus(report: &Report) -> String {
                 ("kind", kind.as_str()),
                 ("fault", &fault.to_string()),
             ]);
-            let Millis(millis) = time(outcome);
-            let (seconds, rest) = (millis / 1000, millis % 1000);
-            text += &format!("{name}{labels} {seconds}.{rest:03}\n");
+            text += &format!("{name}{labels} {}\n", seconds(time(outcome)));
         }
     }
+    if targets.is_empty() {
+        return text;
+    }
+    let asked = || targets.iter().filter_map(|it| Some((it, it.worst?)));
+    let own = |it: &TargetResult| {
+        labels(&[("workload", &it.subject.to_string()), ("target", &it.target.to_string())])
+    };
+    head(&mut text, "taintlab_target_met", "Whether a target is met: 1 or 0.");
+    for (it, _) in asked() {
+        let met = u8::from(it.verdict == TargetVerdict::Met);
+        text += &format!("taintlab_target_met{} {met}\n", own(it));
+    }
+    head(&mut text, "taintlab_target_seconds", "Longest time in the failures of a target.");
+    for (it, worst) in asked() {
+        text += &format!("taintlab_target_seconds{} {}\n", own(it), seconds(worst));
+    }
     text
+}
+
+fn seconds(Millis(millis): Millis) -> String {
+    format!("{}.{:03}", millis / 1000, millis % 1000)
 }
 
 /// Labels with their values quoted.

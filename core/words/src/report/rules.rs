@@ -5,10 +5,13 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-use taintlab_core::report::{Cell, Millis, Report, ReportSubject};
+use taintlab_core::report::{
+    Cell, Millis, Report, ReportSubject, TargetResult, TargetVerdict, WorkloadScore,
+};
 use taintlab_core::time::parse_duration;
 
 use super::failure;
+use super::targets::sentence;
 
 /// A broken rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +37,7 @@ impl Broken {
     }
 }
 
-/// Figures of a workload in a failure, and its score.
+/// Figures of a workload in a failure, its score, and how many of its targets have a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Metric {
     ZeroReady,
@@ -48,9 +51,10 @@ enum Metric {
     Lost,
     BudgetsNotAsked,
     Score,
+    Targets(TargetVerdict),
 }
 
-const METRICS: [(&str, Metric); 11] = [
+const METRICS: [(&str, Metric); 13] = [
     ("zeroReady", Metric::ZeroReady),
     ("below", Metric::Below),
     ("longestGap", Metric::LongestGap),
@@ -62,6 +66,8 @@ const METRICS: [(&str, Metric); 11] = [
     ("lost", Metric::Lost),
     ("budgetsNotAsked", Metric::BudgetsNotAsked),
     ("score", Metric::Score),
+    ("targetsMissed", Metric::Targets(TargetVerdict::Missed)),
+    ("targetsNotAsked", Metric::Targets(TargetVerdict::NotAsked)),
 ];
 
 /// A figure: a time or a number. A time that never comes is greater than all others.
@@ -100,7 +106,7 @@ impl Metric {
         matches!(self, Self::ZeroReady | Self::Below | Self::LongestGap | Self::WholeAgain)
     }
 
-    /// The figure of a workload in a failure; none for the score.
+    /// The figure of a workload in a failure; none for the score and targets.
     fn of(self, cell: &Cell) -> Option<Figure> {
         let run = &cell.worst;
         Some(match self {
@@ -115,7 +121,7 @@ impl Metric {
             Self::Stuck => Figure::number(run.stuck),
             Self::Lost => Figure::number(run.lost),
             Self::BudgetsNotAsked => Figure::number(run.budgets_not_asked),
-            Self::Score => return None,
+            Self::Score | Self::Targets(_) => return None,
         })
     }
 }
@@ -184,9 +190,9 @@ impl Rule {
         Ok(Self { text, subject: subject.into(), metric, orderings, limit })
     }
 
-    /// Where a report breaks the rule.
+    /// Where a report with these targets breaks the rule.
     #[must_use]
-    pub fn broken(&self, report: &Report) -> Vec<Broken> {
+    pub fn broken(&self, report: &Report, targets: &[TargetResult]) -> Vec<Broken> {
         let outline = &report.outline;
         let matches = |subject: &ReportSubject| is_match(&self.subject, &subject.to_string());
         let broken = |subject: Option<&ReportSubject>, what: &str| Broken {
@@ -199,6 +205,19 @@ impl Rule {
             return Vec::from([broken(None, "there is no such workload")]);
         }
         let breaks = |amount: u128| self.orderings.contains(&amount.cmp(&self.limit));
+        if let Metric::Targets(verdict) = self.metric {
+            let targets = || targets.iter().filter(|it| matches(&it.subject));
+            if targets().next().is_none() {
+                return Vec::from([broken(None, "no such workload has a target")]);
+            }
+            let each = report.workloads.iter().filter_map(|WorkloadScore { subject, .. }| {
+                let own = targets().filter(|it| it.subject == *subject && it.verdict == verdict);
+                let own: Vec<String> = own.map(sentence).collect();
+                let breaks = matches(subject) && breaks(own.len() as u128);
+                breaks.then(|| broken(Some(subject), &format!("{subject}: {}", own.join("; "))))
+            });
+            return each.collect();
+        }
         if self.metric == Metric::Score {
             let bad = report.workloads.iter().filter(|row| {
                 matches(&row.subject) && breaks(row.score.unwrap_or_default().into())
@@ -224,7 +243,8 @@ impl Rule {
 }
 
 /// Whether a name matches a pattern, in which `*` stands for any characters.
-fn is_match(pattern: &str, name: &str) -> bool {
+#[must_use]
+pub fn is_match(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
         return false;

@@ -8,7 +8,7 @@ use taintlab_core::report::Report;
 
 use super::{
     CAUSES, FAILURE_COLUMNS, MOST, WORKLOAD_COLUMNS, causes, harmed, rest, score_reasons, sections,
-    title, title_score, totals, unharmed,
+    spared, title, title_score, totals, verdict,
 };
 use crate::table::{Style, table};
 
@@ -16,8 +16,8 @@ use crate::table::{Style, table};
 #[must_use]
 pub fn terminal(report: &Report, style: Style) -> String {
     let mut text = format!("{}\n", report.heading);
-    if let Some(verdict) = &report.verdict {
-        text += &format!("{}\n", style.bold(verdict));
+    if let Some(verdict) = verdict(report) {
+        text += &format!("{}\n", style.bold(&verdict));
     }
     let why = score_reasons(report).join("; ");
     text += &match report.score {
@@ -42,7 +42,7 @@ pub fn terminal(report: &Report, style: Style) -> String {
         let head = WORKLOAD_COLUMNS.map(str::to_ascii_uppercase);
         text += &format!("\n{}{}", table(style, &head, &rows), rest(all, "workload"));
     }
-    text += &format!("{}\n", unharmed(report.workloads.len() - all));
+    text += &format!("{}\n", spared(report));
     let causes = causes(report);
     if !causes.is_empty() {
         text += &format!("\n{}\n", style.bold(CAUSES));
