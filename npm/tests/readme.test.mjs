@@ -80,7 +80,7 @@ test("commands: each line runs", async () => {
   const lines = blocks("")
     .flatMap((text) => text.split("\n"))
     .filter((line) => line.startsWith("npx taintlab"));
-  assert.equal(lines.length, 7);
+  assert.equal(lines.length, 8);
   const pod = "kind: Pod\nmetadata: {name: a}\nspec: {nodeName: worker-1}\n";
   const node = "kind: Node\nmetadata: {name: worker-1}\n";
   const cluster = `apiVersion: v1\n${node}---\napiVersion: v1\n${pod}`;
