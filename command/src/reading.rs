@@ -61,11 +61,14 @@ pub(crate) fn files_of<'a>(files: &'a [String], command: &str) -> Done<&'a [Stri
         let why = "the name of a file is empty; is a variable of the shell not set?";
         return Err(Stop::usage(format!("{command}: {why}")));
     }
-    if files.iter().filter(|file| *file == "-").count() > 1 {
-        let why = "standard input, `-`, can be read once only";
-        return Err(Stop::usage(format!("{command}: {why}")));
-    }
+    read_once(files.iter()).map_err(|why| Stop::usage(format!("{command}: {why}")))?;
     Ok(files)
+}
+
+/// Refuses to read standard input for the second time, when nothing would be left of it.
+fn read_once<'f>(files: impl Iterator<Item = &'f String>) -> Result<(), &'static str> {
+    let times = files.filter(|file| *file == "-").count();
+    if times > 1 { Err("standard input, `-`, can be read once only") } else { Ok(()) }
 }
 
 /// The text of a file; `-` is standard input.
@@ -85,6 +88,7 @@ pub(crate) fn read_text(host: &dyn Host, file: &str) -> Done<String> {
 
 /// Files side by side, and then those that are applied.
 pub(crate) fn read_inputs(host: &dyn Host, files: &[String], apply: &[String]) -> Done<Vec<Input>> {
+    read_once(files.iter().chain(apply)).map_err(Stop::usage)?;
     let side = files.iter().map(|file| (file, false));
     let all = side.chain(apply.iter().map(|file| (file, true)));
     let read = |(file, applied): (&String, bool)| {

@@ -25,6 +25,8 @@ const linesOf = (program) =>
 const LINES = linesOf("npx taintlab");
 const KUBECTL_LINES = linesOf("kubectl");
 const KUBECTL = process.env.KUBECTL ?? "kubectl";
+/** The targets of the chapter about reports. */
+const [, TARGETS] = /^```yaml targets\n(.*?)^```/ms.exec(readFileSync(join(BOOK, "how-to/report-resilience.md"), "utf8"));
 const OUTAGE = readFileSync(join(ROOT, "examples/why-345-seconds.yaml"), "utf8");
 const CLUSTER = `apiVersion: v1
 kind: Node
@@ -36,7 +38,7 @@ metadata: { name: worker-2, labels: { kubernetes.io/hostname: worker-2, topology
 ---
 apiVersion: apps/v1
 kind: Deployment
-metadata: { name: web, namespace: shop }
+metadata: { name: web, namespace: shop, annotations: { taintlab/targets: "node: atZero <= 0s" } }
 spec:
   replicas: 2
   selector: { matchLabels: { app: web } }
@@ -61,6 +63,8 @@ before(async () => {
     "scenarios/outage.yaml": OUTAGE,
     "cluster.yaml": CLUSTER,
     "manifests/web.yaml": CLUSTER,
+    "examples/sample-cluster.yaml": readFileSync(join(ROOT, "examples/sample-cluster.yaml"), "utf8"),
+    "targets.yaml": TARGETS,
     "assets/demos/.keep": "",
   });
   const path = [join(folder, "node_modules/.bin"), process.env.PATH];

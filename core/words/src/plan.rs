@@ -3,8 +3,10 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use taintlab_core::api::NodeName;
+use taintlab_core::order::Order;
 use taintlab_core::plan::{Act, Blocked, Blocker, Rehearsed, SpotHandler, WorkloadCourse};
 use taintlab_core::plural::count;
 use taintlab_core::report::{Millis, PendingReason};
@@ -102,7 +104,9 @@ fn parts(plan: &PlanText<'_>) -> Vec<Part> {
     }
     parts.push(nodes(act, given));
     parts.extend(left_out(given.nodes.len(), "node"));
-    let rows: Vec<Vec<String>> = given.workloads.iter().take(MOST).map(workload).collect();
+    let mut worst: Vec<&WorkloadCourse> = given.workloads.iter().collect();
+    worst.order_by_key(|it| Reverse((it.figures.at_zero, it.figures.replica_time_lost)));
+    let rows: Vec<Vec<String>> = worst.into_iter().take(MOST).map(workload).collect();
     if !rows.is_empty() {
         let head = ["Workload", "Fewest ready", "At", "Below", "At zero", "Whole again"];
         parts.push(Part::Table(head.map(String::from).to_vec(), rows));

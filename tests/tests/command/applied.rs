@@ -97,3 +97,14 @@ fn several_are_applied_in_their_order() {
     );
     assert!(other.out.contains("from 0 to 5"), "replicas stay: {}", other.out);
 }
+
+#[test]
+fn standard_input_is_read_once() {
+    let ran = taintlab("run - --apply -", &[("-", CLUSTER)]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(
+        ran.err.starts_with("error: standard input, `-`, can be read once only\n"),
+        "{}",
+        ran.err
+    );
+}
