@@ -279,9 +279,8 @@ fn crates_are_ready_for_a_registry() {
         }
         assert!(manifest.contains("repository.workspace = true"), "{folder}");
         assert!(root().join(folder).join("LICENSE").is_file(), "{folder}");
-        let needed = manifest.lines().filter_map(|line| {
-            line.starts_with("taintlab-").then(|| line.split_once(' ').unwrap().0)
-        });
+        let ours = manifest.lines().filter(|line| line.starts_with("taintlab-"));
+        let needed = ours.map(|line| line.split_once(' ').unwrap().0);
         for name in needed {
             let its = workspace.lines().find(|line| line.starts_with(&format!("{name} = ")));
             let version = format!("version = \"{}\"", env!("CARGO_PKG_VERSION"));
