@@ -1,5 +1,5 @@
-// What a whole resilience report takes: every node and every zone, on two workers. Run by `cargo
-// xtask bench`; it fails where a report of a managed cluster takes too much of the processor.
+// What a whole resilience report takes: every node and every zone, on two workers, and natively a plan to
+// drain ten nodes. Run by `cargo xtask bench`; it fails where a report of a managed cluster takes too much of the processor.
 //
 //     node npm/tests/report.bench.mjs [NODES …]     # 100 and 1,000 unless given
 //
@@ -111,13 +111,20 @@ console.log(JSON.stringify({ seconds, cpu, bytes, runs, score: score.score }));
   return JSON.parse(out);
 }
 
-/** How long the native command takes for the same, on two threads as well. */
-function native(remedies) {
-  const args = ["report", join(folder, "cluster.json"), "--json", "--workers", "2"];
+/** How long the native command takes, on two threads as well. */
+function native(args) {
   const start = performance.now();
   const settings = { maxBuffer: 1 << 30, stdio: ["ignore", "pipe", "inherit"] };
-  execFileSync(process.env.TAINTLAB_BINARY, [...args, "--remedies", remedies], settings);
+  execFileSync(process.env.TAINTLAB_BINARY, [...args, "--json", "--workers", "2"], settings);
   return (performance.now() - start) / 1000;
+}
+
+/** How long the native command takes to plan the drain of the first ten nodes, in the best order. */
+function plan(nodes) {
+  if (!process.env.TAINTLAB_BINARY) return;
+  const drained = Array.from({ length: 10 }, (_, index) => `node-${index}`);
+  const seconds = native(["plan", "drain", ...drained, "-f", join(folder, "cluster.json")]);
+  console.log(`plan to drain 10 of ${nodes} nodes, natively: ${seconds.toFixed(1)} s`);
 }
 
 function tell(what, remedies, { seconds, cpu, bytes, runs, score }, most) {
@@ -128,7 +135,7 @@ function tell(what, remedies, { seconds, cpu, bytes, runs, score }, most) {
     `${Math.round(bytes / 1e6)} MB`;
   console.log(`report of ${what}: ${runs} runs${helps}: ${figures}, score ${score}`);
   if (!process.env.TAINTLAB_BINARY) return;
-  const alone = native(remedies);
+  const alone = native(["report", join(folder, "cluster.json"), "--remedies", remedies]);
   console.log(`  natively: ${alone.toFixed(1)} s, ${(seconds / alone).toFixed(1)} times as fast`);
 }
 
@@ -145,6 +152,7 @@ for (const nodes of given.length > 0 ? given : [100, 1_000]) {
   for (const remedies of [0, 5]) {
     tell(`${nodes} nodes and ${nodes * PODS} pods`, remedies, measure(cluster(nodes), remedies));
   }
+  plan(nodes);
 }
 if (over && process.env.LOOSE !== "1") {
   console.error("error: a report takes more of the processor than it may");
