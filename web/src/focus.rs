@@ -139,10 +139,14 @@ impl Focus {
 
     /// Moves the focus to the selection; without one to the board, and without a board to the play
     /// button.
-    fn give_to_card(&self, selection: Option<&Selection>) {
+    fn give_to_card(&mut self, selection: Option<&Selection>) {
         let found = selection.and_then(card).or_else(|| self.stop.clone());
         match found.filter(|card| card.is_connected()) {
-            Some(card) => give(&card),
+            Some(card) => {
+                give(&card);
+                // The page may be painted once more before the browser tells of it.
+                self.last = Some(Last::of(card.into()));
+            }
             None => browser::focus(&TestId::Play.selector()),
         }
     }
