@@ -445,7 +445,7 @@ pub(crate) enum PlanAct {
         /// How long before it is announced
         #[arg(long, value_name = "TIME", default_value = "2m")]
         notice: String,
-        /// What acts on the notice: drain, taint=KEY:NoExecute or none
+        /// Program that acts on the notice: drain, taint=KEY:NoExecute or none
         #[arg(long, value_name = "NAME", default_value = "drain")]
         handler: String,
         #[command(flatten)]

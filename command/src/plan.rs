@@ -120,7 +120,7 @@ impl<'l> Asked<'l> {
                 better,
             }) + "\n"
         } else if line.scenario {
-            write_scenario(&rehearsal.scenario_of(&given.order))
+            write_scenario(&rehearsal.scenario_of(&better.unwrap_or(given).order))
         } else {
             let notes = notes(&rehearsal);
             let (act, tried) = (rehearsal.act(), all.len());

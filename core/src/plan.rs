@@ -32,7 +32,7 @@ pub use self::procedure::{Act, NodeChoice, Procedure, SpotHandler};
 pub use self::start_up::measured_start_up_times;
 use crate::api::{NodeName, WorkloadKey};
 use crate::release::KubernetesRelease;
-use crate::report::{Millis, ReportError, ReportOptions, Settled, WorkloadRun};
+use crate::report::{Millis, ReportError, ReportOptions, SEED, Settled, WorkloadRun, initial};
 use crate::scenario::{Scenario, Step};
 use crate::simulator::Simulator;
 use crate::time::{Span, Timestamp};
@@ -208,7 +208,7 @@ impl Rehearsal {
         let ended = rehearsed.ended.map_or(last, |ended| {
             self.at.saturating_add(Duration::from_millis(ended.0.saturating_add(1)))
         });
-        let mut scenario = self.scenario.clone();
+        let mut scenario = initial(&self.scenario, SEED, None);
         scenario.steps = steps;
         // A while longer, to see the last pods come back.
         let end = ended.max(last).saturating_add(Duration::from_secs(600)).min(self.end);

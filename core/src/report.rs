@@ -436,6 +436,9 @@ pub(crate) struct Settled {
     unreachable: Option<UnreachableNodes>,
 }
 
+/// Seed of the cluster as it settles first.
+pub(crate) const SEED: u32 = 1;
+
 /// The fault comes at the first multiple of this time (in nanoseconds), so that only the seed
 /// changes its position between heartbeats.
 const FAULT_AT: u64 = 10_000_000_000;
@@ -505,7 +508,7 @@ impl Settled {
         if let Some(name) = scenario.objects.duplicate_names().into_iter().next() {
             return Err(ReportError::Scenario(ScenarioError::DuplicateName(name)));
         }
-        let settled = Self::new(&scenario, 1, options)?;
+        let settled = Self::new(&scenario, SEED, options)?;
         Ok((scenario, settled))
     }
 

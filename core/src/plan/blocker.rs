@@ -19,19 +19,19 @@ pub struct Blocked {
     pub node: NodeName,
     /// The pod.
     pub pod: PodKey,
-    /// What keeps it.
+    /// Reason why it stays.
     pub by: Blocker,
 }
 
-/// What keeps a pod on a node that is drained.
+/// Reasons why a pod stays on a node that is drained.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Blocker {
-    /// A budget refuses its eviction.
+    /// Refusal of a budget.
     Budget {
         /// The budget.
         budget: PodKey,
-        /// What it asks for: `minAvailable: 2`.
+        /// Its field: `minAvailable: 2`.
         spec: String,
         /// Healthy pods that it wants.
         needs: i64,
@@ -42,14 +42,14 @@ pub enum Blocker {
         /// Pods of the budget that are not ready because they have no node, by the scheduler's reason.
         pending: Vec<PendingReason>,
     },
-    /// The eviction API refuses for another reason.
+    /// Refusal of the eviction API for another reason.
     Refused {
         /// Words of the API server.
         message: String,
     },
-    /// It is deleted, but its kubelet does not say that it has ended.
+    /// Deletion of which its kubelet does not say that the pod has ended.
     Unconfirmed,
-    /// It is deleted, and still there: its grace period is not over.
+    /// Deletion whose grace period is not over.
     Terminating,
 }
 

@@ -28,7 +28,7 @@ const NEW: &str = "-new";
 /// Lines of an error of `kubectl` that are kept.
 const MOST_ERRORS: usize = 10;
 
-/// What happens to the node with this number at some time.
+/// Events to come, each for the node with this number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     /// A new one like it is ready.
@@ -253,7 +253,7 @@ impl<'r> Course<'r> {
         self.command(Command::Drain { nodes: Vec::from([self.name(index)]), options });
     }
 
-    /// It is the turn of the next node. `surges` says whether a new node comes first.
+    /// Beginning of the next node's turn. `surges` says whether a new node comes first.
     fn next_turn(&mut self, surges: bool) {
         let Some(index) = self.waiting.pop_front() else { return };
         self.began(index);
@@ -363,8 +363,16 @@ impl<'r> Course<'r> {
             {
                 self.later(CLOUD_NODE_PERIOD, Next::Deleted(index));
             }
-            if let Some(pod) = what.subject().pod {
+            // An attempt that was refused is about a pod, too, and changes nothing.
+            if matches!(
+                what,
+                EventKind::PodAdded { .. }
+                    | EventKind::PodUpdated { .. }
+                    | EventKind::PodDeleted { .. }
+            ) {
                 self.last_change = self.simulator.now();
+            }
+            if let Some(pod) = what.subject().pod {
                 self.look_at(&pod.clone());
             }
         }

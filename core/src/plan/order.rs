@@ -9,7 +9,7 @@ use crate::api::NodeName;
 use crate::order::Order;
 use crate::report::Millis;
 
-/// So many nodes at most are tried in all orders.
+/// Largest number of nodes that are tried in all orders.
 const MOST_IN_ALL_ORDERS: usize = 4;
 
 /// Harm of a procedure, the most important first.

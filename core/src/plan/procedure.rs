@@ -1,4 +1,4 @@
-//! What is done to which nodes.
+//! Procedures: nodes, and an act on them.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
