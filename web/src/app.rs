@@ -631,6 +631,8 @@ impl App {
     fn request_at_rest(&mut self, request: Request) {
         self.play(false);
         self.request(request);
+        // The address names the moment.
+        self.save_soon();
     }
 
     /// Handles an animation frame: time passes, unless the last step is still unanswered.
