@@ -35,6 +35,7 @@ use crate::cluster::Cluster;
 use crate::command::CommandError;
 use crate::controllers::Context;
 use crate::event::{Event, EventKind};
+use crate::order::OrderedMap;
 use crate::policy::admission::{Addition, AdmissionConfig, admit, admit_node, admit_priority};
 use crate::policy::scheduling::check_pod;
 use crate::policy::validation::{
@@ -59,8 +60,8 @@ pub(crate) struct ApiServer {
     pub(crate) cluster: Cluster,
     /// The priority classes that there are, with those that every cluster has.
     pub(crate) priority_classes: Vec<PriorityClass>,
-    faults: BTreeMap<(PodKey, PodWrite), Fault>,
-    node_faults: BTreeMap<(NodeName, NodeWrite), Fault>,
+    faults: OrderedMap<(PodKey, PodWrite), Fault>,
+    node_faults: OrderedMap<(NodeName, NodeWrite), Fault>,
     /// What happened and was not polled.
     pub(crate) events: VecDeque<Event>,
     pub(crate) tally: Tally,
@@ -119,8 +120,8 @@ impl ApiServer {
             admission: None,
             cluster: Cluster::default(),
             priority_classes: PriorityClass::system().into(),
-            faults: BTreeMap::new(),
-            node_faults: BTreeMap::new(),
+            faults: OrderedMap::new(),
+            node_faults: OrderedMap::new(),
             events: VecDeque::new(),
             tally: Tally::default(),
             objects_created: 0,

@@ -5,7 +5,6 @@ mod devices;
 mod pods;
 mod volumes;
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 
 pub use self::change::{Change, DeviceChange, VolumeChange};
@@ -15,7 +14,7 @@ pub use self::volumes::Volumes;
 use crate::api::{
     Node, NodeName, Pod, PodDisruptionBudget, PodKey, Workload, WorkloadKey, WorkloadKind,
 };
-use crate::order::Ordered;
+use crate::order::{OrderedMap, OrderedSet};
 
 /// Read access for controllers, like the cache of an informer.
 pub trait Lister {
@@ -38,19 +37,19 @@ pub trait Lister {
 /// object apart.
 #[derive(Clone, Debug, Default)]
 pub struct Cluster {
-    nodes: BTreeMap<NodeName, Arc<Node>>,
+    nodes: OrderedMap<NodeName, Arc<Node>>,
     /// Shared with copies of the cluster, part by part.
     pods: Pods,
     /// Each entry is shared with copies of the cluster until one of them changes it.
-    pods_by_node: BTreeMap<NodeName, Arc<BTreeMap<PodKey, Arc<Pod>>>>,
+    pods_by_node: OrderedMap<NodeName, Arc<OrderedMap<PodKey, Arc<Pod>>>>,
     /// Shared like `pods_by_node`.
-    pods_by_owner: BTreeMap<WorkloadKey, Arc<OwnedPods>>,
+    pods_by_owner: OrderedMap<WorkloadKey, Arc<OwnedPods>>,
     /// Pods that no controller owns. Shared with copies until one of them changes.
-    orphans: Arc<BTreeSet<PodKey>>,
-    workloads: BTreeMap<WorkloadKey, Arc<Workload>>,
+    orphans: Arc<OrderedSet<PodKey>>,
+    workloads: OrderedMap<WorkloadKey, Arc<Workload>>,
     /// Shared with copies until one of them changes.
-    workloads_by_owner: Arc<BTreeMap<WorkloadKey, BTreeSet<WorkloadKey>>>,
-    budgets: BTreeMap<PodKey, Arc<PodDisruptionBudget>>,
+    workloads_by_owner: Arc<OrderedMap<WorkloadKey, OrderedSet<WorkloadKey>>>,
+    budgets: OrderedMap<PodKey, Arc<PodDisruptionBudget>>,
     /// `None` if volumes do not take part. Shared with copies until one of them changes.
     volumes: Option<Arc<Volumes>>,
     /// `None` if there has never been a device. Shared as well.
@@ -61,7 +60,7 @@ pub struct Cluster {
 #[derive(Clone, Debug, Default)]
 pub struct OwnedPods {
     /// All of them, including those that are terminating or have ended.
-    pub pods: BTreeSet<PodKey>,
+    pub pods: OrderedSet<PodKey>,
     /// Number of pods that are neither terminating nor ended.
     pub active: i64,
     /// Number of active pods that are ready.
@@ -78,7 +77,7 @@ fn is_orphan(pod: &Pod) -> bool {
 impl OwnedPods {
     /// Pods of a workload without any.
     const NONE: &'static Self =
-        &Self { pods: BTreeSet::new(), active: 0, ready: 0, terminating: 0 };
+        &Self { pods: OrderedSet::new(), active: 0, ready: 0, terminating: 0 };
 }
 
 impl Cluster {
@@ -189,11 +188,11 @@ impl Cluster {
 
     /// Pods of a workload, including those of its ReplicaSets.
     #[must_use]
-    pub fn pods_of_workload(&self, key: &WorkloadKey) -> BTreeSet<PodKey> {
+    pub fn pods_of_workload(&self, key: &WorkloadKey) -> OrderedSet<PodKey> {
         let own = self.owned_pods(key).pods.iter();
         let children = self.workloads_owned_by(key);
         let children = children.flat_map(|child| self.owned_pods(child).pods.iter());
-        own.chain(children).cloned().ordered_set()
+        own.chain(children).cloned().collect::<OrderedSet<_>>()
     }
 
     /// Number of ready pods of a workload, including those of its ReplicaSets.
@@ -310,7 +309,7 @@ impl Cluster {
             }
             None => {
                 let node = pod.spec.node_name.as_str().into();
-                self.pods_by_node.insert(node, Arc::new(BTreeMap::from([(key.clone(), pod)])));
+                self.pods_by_node.insert(node, Arc::new(OrderedMap::from([(key.clone(), pod)])));
             }
         }
         old

@@ -1,13 +1,18 @@
 //! Sorting and ordered maps with little compiled code.
 //!
 //! The standard library compiles its sort for each type and each comparison, about four kilobytes
-//! of WebAssembly each time; collecting into a `BTreeMap` or a `BTreeSet` sorts, too. Here the sort
-//! is compiled once, over indexes and a comparison behind a reference. The result equals that of
-//! the standard library's stable sort.
+//! of WebAssembly each time, and a tree of some four kilobytes for each type of map. Here the sort is
+//! compiled once, over indexes and a comparison behind a reference, with the result of the standard
+//! library's stable sort; [`OrderedMap`] and [`OrderedSet`] are sorted slices.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+mod map;
+mod set;
+
 use alloc::vec::Vec;
 use core::cmp::Ordering;
+
+pub use self::map::{Entry, OrderedMap};
+pub use self::set::OrderedSet;
 
 /// Stable sorting of slices.
 pub trait Order<T> {
@@ -72,35 +77,6 @@ fn put_in_place(places: &mut [usize], swap: &mut dyn FnMut(usize, usize)) {
     }
 }
 
-/// Ordered collections of an iterator's items.
-pub trait Ordered: Iterator + Sized {
-    /// Set of the items.
-    fn ordered_set(self) -> BTreeSet<Self::Item>
-    where
-        Self::Item: Ord,
-    {
-        let mut set = BTreeSet::new();
-        self.for_each(|item| {
-            set.insert(item);
-        });
-        set
-    }
-
-    /// Map of the entries; the last entry of a key counts.
-    fn ordered_map<K: Ord, V>(self) -> BTreeMap<K, V>
-    where
-        Self: Iterator<Item = (K, V)>,
-    {
-        let mut map = BTreeMap::new();
-        self.for_each(|(key, value)| {
-            map.insert(key, value);
-        });
-        map
-    }
-}
-
-impl<I: Iterator> Ordered for I {}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,13 +103,5 @@ mod tests {
             backwards.order_by(|one, other| other.cmp(one));
             assert!(backwards.iter().rev().is_sorted(), "{length}");
         }
-    }
-
-    #[test]
-    fn maps_and_sets_are_those_of_the_standard_library() {
-        let entries = drawn(99);
-        let all = || entries.iter().copied();
-        assert_eq!(all().ordered_map(), all().collect::<BTreeMap<_, _>>());
-        assert_eq!(all().ordered_set(), all().collect::<BTreeSet<_>>());
     }
 }

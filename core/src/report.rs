@@ -30,7 +30,6 @@ mod tests;
 mod text;
 mod verdict;
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -64,7 +63,7 @@ pub use self::verdict::{FailureTotal, FindingGroup};
 use crate::api::{ConditionStatus, Node, NodeName, ObjectMeta, PodKey, WorkloadKey, is_default};
 use crate::kubelet::heartbeat::hash;
 use crate::lanes::Lanes;
-use crate::order::{Order, Ordered};
+use crate::order::{Order, OrderedMap, OrderedSet};
 use crate::scenario::{Ended, MOST_MOMENTS, NodeGroup, Player, Scenario, ScenarioError};
 use crate::simulator::Simulator;
 use crate::time::{Span, Time, Timestamp};
@@ -334,8 +333,8 @@ pub struct Outline {
 
 impl Outline {
     /// Domains to run, each with itself and the other domains of the same nodes.
-    fn by_nodes(&self) -> BTreeMap<usize, Vec<usize>> {
-        let mut all: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    fn by_nodes(&self) -> OrderedMap<usize, Vec<usize>> {
+        let mut all: OrderedMap<usize, Vec<usize>> = OrderedMap::new();
         for (index, domain) in self.domains.iter().enumerate() {
             all.entry(domain.same_nodes_as.unwrap_or(index)).or_default().push(index);
         }
@@ -357,9 +356,9 @@ impl Outline {
     }
 
     /// Subjects that ask for pods but had none ready before the fault.
-    fn down_already(&self) -> BTreeSet<&ReportSubject> {
+    fn down_already(&self) -> OrderedSet<&ReportSubject> {
         let down = self.short_already.iter().filter(|it| it.ready == 0);
-        down.map(|it| &it.subject).ordered_set()
+        down.map(|it| &it.subject).collect::<OrderedSet<_>>()
     }
 }
 
@@ -701,7 +700,7 @@ fn check(options: &ReportOptions) -> Result<(), ReportError> {
     if options.pairs.contains(&DomainKind::DevicePool) {
         return wrong("pairs", "device pools do not fail in pairs".into());
     }
-    let mut names = BTreeMap::new();
+    let mut names = OrderedMap::new();
     for (index, list) in options.lists.iter().enumerate() {
         if list.nodes.is_empty() {
             let message = format!("list `{}` names no node", list.name);

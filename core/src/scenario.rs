@@ -39,7 +39,6 @@ use crate::controllers::descheduler::DeschedulerSettings;
 use crate::event::Event;
 use crate::kubelet::heartbeat::KubeletSettings;
 use crate::kubelet::{ConfigError as KubeletError, KubeletConfiguration};
-use crate::order::Ordered;
 use crate::release::KubernetesRelease;
 use crate::simulator::{
     ConfigError, DEFAULT_START_UP_TIME, HealthPassTime, InitialState, InitialVolumes, Simulator,
@@ -207,7 +206,7 @@ fn flag_values<'de, D: Deserializer<'de>>(
         _ => Err(de::Error::custom(alloc::format!("the value of --{name} must be a text"))),
     };
     let values = values.into_iter().map(text).collect::<Result<Vec<_>, _>>()?;
-    Ok(values.into_iter().ordered_map())
+    Ok(values.into_iter().collect())
 }
 
 /// Objects at the beginning.

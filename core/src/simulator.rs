@@ -35,7 +35,7 @@ mod when_evicted;
 mod workload_views;
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
+
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -66,6 +66,7 @@ pub use crate::api_server::{
     ConfigError, DEFAULT_START_UP_TIME, HealthPassTime, InitialVolumes, SimulatorConfig,
 };
 pub use crate::kubelet::{EvictionView, PodSeries, SignalView, ThresholdLine, UsageSeries};
+use crate::order::OrderedMap;
 
 use crate::api::{
     DeviceObject, Lease, Node, NodeName, Pod, PodDisruptionBudget, PodKey, PriorityClass, Workload,
@@ -143,26 +144,26 @@ pub struct InitialState {
     pub devices: Vec<DeviceObject>,
     /// When the clocks of kubelets tick by which they post their status, after the beginning; that
     /// of their leases unless given.
-    pub status_ticks: BTreeMap<NodeName, Timestamp>,
+    pub status_ticks: OrderedMap<NodeName, Timestamp>,
     /// When the clocks of kubelets tick by which they renew their leases, after the beginning; for
     /// nodes that are there, [`leases`](Self::leases) say it. Of a node that is created later it is
     /// the moment of its creation unless given.
-    pub lease_ticks: BTreeMap<NodeName, Timestamp>,
+    pub lease_ticks: OrderedMap<NodeName, Timestamp>,
     /// Nodes that the scheduler takes where several are equally good, each once: by
     /// `namespace/name` of a pod, or of a workload for its pods. Upstream draws lots; with these a
     /// recorded run is played. A DaemonSet updates its nodes in this order, which upstream is that
     /// of a map.
-    pub placements: BTreeMap<String, Vec<NodeName>>,
+    pub placements: OrderedMap<String, Vec<NodeName>>,
     /// When the scheduler gets to know pods that are created at about that time, each entry for one
     /// pod: by `namespace/name` of a pod, or of a workload for its pods. Upstream controllers create
     /// pods at the same time, and what a watch tells takes its time; with these a recorded run is
     /// played.
-    pub arrivals: BTreeMap<String, Vec<Timestamp>>,
+    pub arrivals: OrderedMap<String, Vec<Timestamp>>,
     /// Pods that a ReplicaSet deletes first where several are ranked equally, or where their UIDs
     /// decide, by node and time of creation, each once: by `namespace/name` of the Deployment or
     /// ReplicaSet. Upstream's order among them is that of a map, and UIDs are random; with these a
     /// recorded run is played.
-    pub scale_downs: BTreeMap<String, Vec<(NodeName, Time)>>,
+    pub scale_downs: OrderedMap<String, Vec<(NodeName, Time)>>,
     /// Budgets that were chosen where a pod that changed has several, and when, each once. Upstream
     /// the choice is that of a map, and only the chosen budget is looked at; with these a recorded
     /// run is played. Without them all are looked at.
@@ -174,7 +175,7 @@ pub struct InitialState {
     /// Number of pods that the scheduler tries in vain between the two writes that uncordon a node,
     /// in the order of the uncordonings; 1 by default. Upstream it depends on the machine's speed,
     /// so a replay of a recorded run sets it.
-    pub tried_ahead: BTreeMap<NodeName, Vec<usize>>,
+    pub tried_ahead: OrderedMap<NodeName, Vec<usize>>,
     /// Whether the pod garbage collector collects the pods of a deleted node in its fourth pass
     /// and not in its third. Upstream two timers race; the third pass wins on a machine that is not
     /// too slow. With this a recorded run is played.

@@ -22,7 +22,7 @@ mod tolerations;
 mod volumes;
 
 use alloc::borrow::ToOwned;
-use alloc::collections::BTreeMap;
+
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -34,7 +34,7 @@ use crate::api::{Node, NodeName, PodKey};
 use crate::cluster::Cluster;
 use crate::controllers::node_lifecycle::NodeLifecycleConfig;
 use crate::kubelet::NodeShutdownConfig;
-use crate::order::Order;
+use crate::order::{Order, OrderedMap};
 use crate::protocol::zone::ZoneKey;
 use crate::release::{FeatureGate, KubernetesRelease};
 use crate::simulator::{NodeView, Simulator, SimulatorConfig};
@@ -378,4 +378,4 @@ fn some_of(all: &[String]) -> String {
 }
 
 /// Values by key, in the order of keys.
-type Index<'a, V> = BTreeMap<&'a str, V>;
+type Index<'a, V> = OrderedMap<&'a str, V>;

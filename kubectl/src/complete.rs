@@ -1,8 +1,7 @@
 //! Completion of a line at the cursor.
 
-use std::collections::BTreeSet;
-
 use taintlab_core::api::{TaintEffect, well_known};
+use taintlab_core::order::OrderedSet;
 
 use crate::Context;
 use crate::flags::Kind;
@@ -163,7 +162,7 @@ impl Completer<'_> {
                 &["status.phase=", "metadata.name="]
             }
             "selector" | "l" | "pod-selector" => {
-                let mut pairs = BTreeSet::new();
+                let mut pairs = OrderedSet::new();
                 for resource in [&resources::NODES, &resources::PODS] {
                     for object in self.session.list(resource, None) {
                         let labels = object.labels();
@@ -258,7 +257,7 @@ impl Completer<'_> {
             self.unnamed(&resources::NODES, before);
         }
         let nodes = self.session.list(&resources::NODES, None);
-        let mut there = BTreeSet::new();
+        let mut there = OrderedSet::new();
         for object in &nodes {
             let Object::Node(node) = object else { continue };
             if before.is_empty() || before.contains(&node.metadata.name.as_str()) {
@@ -281,7 +280,7 @@ impl Completer<'_> {
 
     fn pairs(&mut self, labels: bool, type_: &str) {
         let Ok(resource) = resources::find(type_) else { return };
-        let mut keys = BTreeSet::new();
+        let mut keys = OrderedSet::new();
         for object in self.session.list(resource, None) {
             if labels {
                 keys.extend(object.labels().keys().cloned());

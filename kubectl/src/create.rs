@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use taintlab_core::api::{Node, Pod, WorkloadKind};
+use taintlab_core::api::{Node, Pod, WorkloadKind, json_value};
 use taintlab_core::command::Command;
 use taintlab_manifest::typed;
 use taintlab_manifest::{Diagnostic, Limits, import};
@@ -98,7 +98,7 @@ pub(crate) fn read(
 }
 
 fn value_of<T: Serialize>(object: &T) -> Result<Value, Failure> {
-    serde_json::to_value(object).map_err(|error| Failure::plain(error.to_string()))
+    json_value(object).map_err(|error| Failure::plain(error.to_string()))
 }
 
 fn is_workload(resource: &Resource) -> bool {

@@ -1,12 +1,11 @@
 //! Kubernetes Events, as the API server keeps them.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use taintlab_core::api::PodKey;
 use taintlab_core::event::{EventKind, ObjectReference, RecordedEvent};
-use taintlab_core::order::Order;
+use taintlab_core::order::{Order, OrderedMap, OrderedSet};
 use taintlab_core::time::Timestamp;
 
 use crate::objects::{Object, text};
@@ -47,7 +46,7 @@ type Kind<'e> = (&'e ObjectReference, usize, &'e str, &'e str, &'e str);
 /// Messages of similar events so far.
 #[derive(Default)]
 struct Messages<'e> {
-    known: BTreeSet<&'e str>,
+    known: OrderedSet<&'e str>,
     last: Timestamp,
 }
 
@@ -75,20 +74,20 @@ const SCHEDULER: &str = "default-scheduler";
 pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
     let simulator = session.context.simulator;
     let mut found: Vec<Recorded<'_>> = Vec::new();
-    let mut known: BTreeMap<(Kind<'_>, &str), usize> = BTreeMap::new();
-    let mut similar: BTreeMap<Kind<'_>, Messages<'_>> = BTreeMap::new();
+    let mut known: OrderedMap<(Kind<'_>, &str), usize> = OrderedMap::new();
+    let mut similar: OrderedMap<Kind<'_>, Messages<'_>> = OrderedMap::new();
     // The time at which a component may again record a full burst about an object.
-    let mut spent: BTreeMap<(&ObjectReference, usize, &str), Timestamp> = BTreeMap::new();
+    let mut spent: OrderedMap<(&ObjectReference, usize, &str), Timestamp> = OrderedMap::new();
     // UIDs of deleted pods by name, in order: each pod had its own.
-    let mut gone: BTreeMap<&PodKey, Vec<&str>> = BTreeMap::new();
+    let mut gone: OrderedMap<&PodKey, Vec<&str>> = OrderedMap::new();
     for event in session.context.events {
         if let EventKind::PodDeleted { pod, uid } = &event.what {
             gone.entry(pod).or_default().push(uid);
         }
     }
-    let mut before: BTreeMap<&PodKey, usize> = BTreeMap::new();
+    let mut before: OrderedMap<&PodKey, usize> = OrderedMap::new();
     // The last event of the scheduler about a pod that has not changed since.
-    let mut series: BTreeMap<&PodKey, usize> = BTreeMap::new();
+    let mut series: OrderedMap<&PodKey, usize> = OrderedMap::new();
     for event in session.context.events {
         if let EventKind::PodUpdated { pod, .. } | EventKind::PodDeleted { pod, .. } = &event.what {
             series.remove(pod);

@@ -1,7 +1,7 @@
 //! `kubectl get`.
 
 use serde_json::{Value, json};
-use taintlab_core::api::{Pod, default_pod};
+use taintlab_core::api::{Pod, default_pod, json_value};
 use taintlab_core::order::Order;
 
 use crate::arguments::{Selection, TypeAlone, select, types_of};
@@ -222,7 +222,7 @@ fn complete(session: &Session<'_>, object: &Object) -> Value {
         Object::Pod(pod) => {
             let mut pod = Pod::clone(&pod);
             default_pod(&mut pod, session.release());
-            let mut value = serde_json::to_value(pod).unwrap_or_default();
+            let mut value = json_value(&pod).unwrap_or_default();
             // A kubelet writes a zero time here, which is served as `null`.
             default_each(&mut value, "/status/conditions", "lastProbeTime", &Value::Null);
             for list in ["/status/containerStatuses", "/status/initContainerStatuses"] {
@@ -231,7 +231,7 @@ fn complete(session: &Session<'_>, object: &Object) -> Value {
             value
         }
         Object::Node(node) => {
-            let mut value = serde_json::to_value(node.as_ref()).unwrap_or_default();
+            let mut value = json_value(node.as_ref()).unwrap_or_default();
             if let Some(Value::Object(status)) = value.get_mut("status") {
                 // Every kubelet reports the port on which it listens.
                 let endpoints = json!({ "kubeletEndpoint": { "Port": 10250 } });

@@ -1,20 +1,19 @@
 //! The objects of the cluster.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 use taintlab_core::api::{
     DeviceObject, Node, PersistentVolume, PersistentVolumeClaim, Pod, PodDisruptionBudget, PodKey,
     PriorityClass, StorageClass, Workload, WorkloadKey, WorkloadKind, default_claim,
-    default_persistent_volume, default_storage_class,
+    default_persistent_volume, default_storage_class, json_value,
 };
 use taintlab_core::cluster::Volumes;
 use taintlab_core::controllers::node_ttl::node_ttl;
 use taintlab_core::kubelet::pod_status::pod_as_served;
-use taintlab_core::order::{Order, Ordered};
+use taintlab_core::order::{Order, OrderedSet};
 use taintlab_core::simulator::priority_classes;
 use taintlab_core::time::Time;
 use taintlab_manifest::typed;
@@ -74,8 +73,8 @@ impl Object {
     /// The object's JSON form.
     pub(crate) fn value(&self) -> Value {
         match self {
-            Self::Node(node) => serde_json::to_value(node.as_ref()).unwrap_or_default(),
-            Self::Pod(pod) => serde_json::to_value(pod.as_ref()).unwrap_or_default(),
+            Self::Node(node) => json_value(node.as_ref()).unwrap_or_default(),
+            Self::Pod(pod) => json_value(pod.as_ref()).unwrap_or_default(),
             Self::Other(_, value) => value.clone(),
         }
     }
@@ -84,10 +83,9 @@ impl Object {
 impl Object {
     /// Reads an object of a kind from its JSON form.
     pub(crate) fn read(kind: &str, value: &Value) -> Result<Self, String> {
-        let read_failed = |error: serde_json::Error| error.to_string();
         Ok(match kind {
-            "Node" => Self::Node(Arc::new(Node::deserialize(value).map_err(read_failed)?)),
-            "Pod" => Self::Pod(Arc::new(Pod::deserialize(value).map_err(read_failed)?)),
+            "Node" => Self::Node(Arc::new(typed(value)?)),
+            "Pod" => Self::Pod(Arc::new(typed(value)?)),
             kind => {
                 let resource = resources::by_kind(kind)?;
                 Self::Other(resource, with_default_labels(resource, value.clone()))
@@ -150,7 +148,7 @@ pub(crate) fn time_at(value: &Value, pointer: &str) -> Option<Time> {
 pub(crate) fn string_map(value: Option<&Value>) -> BTreeMap<String, String> {
     let map = value.and_then(Value::as_object);
     let pairs = map.into_iter().flatten();
-    pairs.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).ordered_map()
+    pairs.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
 }
 
 /// Volumes, claims, classes or attachments, with the API server's defaults.
@@ -160,7 +158,7 @@ fn storage_values(storage: &Volumes, resource: &Resource) -> Vec<Value> {
         let volumes = storage.persistent_volumes().map(|volume| {
             let mut volume = PersistentVolume::clone(volume);
             default_persistent_volume(&mut volume);
-            value(serde_json::to_value(volume).ok())
+            value(json_value(&volume).ok())
         });
         return volumes.collect();
     }
@@ -168,7 +166,7 @@ fn storage_values(storage: &Volumes, resource: &Resource) -> Vec<Value> {
         let claims = storage.claims().map(|(key, claim)| {
             let mut claim = PersistentVolumeClaim::clone(claim);
             default_claim(&mut claim, storage.volume_of(key).map(AsRef::as_ref));
-            value(serde_json::to_value(claim).ok())
+            value(json_value(&claim).ok())
         });
         return claims.collect();
     }
@@ -176,11 +174,11 @@ fn storage_values(storage: &Volumes, resource: &Resource) -> Vec<Value> {
         let classes = storage.classes().map(|class| {
             let mut class = StorageClass::clone(class);
             default_storage_class(&mut class);
-            value(serde_json::to_value(class).ok())
+            value(json_value(&class).ok())
         });
         return classes.collect();
     }
-    storage.attachments().map(|(_, known)| value(serde_json::to_value(known).ok())).collect()
+    storage.attachments().map(|(_, known)| value(json_value(known).ok())).collect()
 }
 
 impl Session<'_> {
@@ -217,7 +215,7 @@ impl Session<'_> {
             values.extend(storage_values(storage, resource));
         } else if let Some(devices) = cluster.devices().filter(|_| is_of_devices(resource)) {
             let objects = devices.objects().filter(|it| it.kind.as_str() == resource.kind);
-            values.extend(objects.map(|it| serde_json::to_value(it.as_ref()).unwrap_or_default()));
+            values.extend(objects.map(|it| json_value(it.as_ref()).unwrap_or_default()));
         } else if *resource == resources::SERVICES {
             values.push(self.kubernetes_service());
         } else if *resource == resources::PRIORITY_CLASSES {
@@ -286,7 +284,7 @@ impl Session<'_> {
         let mut lease = self.simulator().lease(node)?;
         let node = self.simulator().cluster().get_node(node)?;
         lease.metadata.creation_timestamp = node.metadata.creation_timestamp;
-        serde_json::to_value(lease).ok()
+        json_value(&lease).ok()
     }
 
     /// The pods that are bound to a node.
@@ -295,9 +293,9 @@ impl Session<'_> {
     }
 
     /// All namespaces: those that every cluster has, and those of pods and workloads.
-    pub(crate) fn namespaces(&self) -> BTreeSet<String> {
+    pub(crate) fn namespaces(&self) -> OrderedSet<String> {
         let always = ["default", "kube-node-lease", "kube-public", "kube-system"];
-        let mut names: BTreeSet<String> = always.into_iter().map(str::to_owned).ordered_set();
+        let mut names: OrderedSet<String> = always.into_iter().map(str::to_owned).collect();
         let mut last = "";
         for (key, _) in self.simulator().cluster().pods() {
             // Pods are ordered by namespace, so each is inserted once.
@@ -313,7 +311,7 @@ impl Session<'_> {
 
     /// A workload with its controller's status.
     fn workload_value(&self, workload: &Workload) -> Value {
-        let mut value = serde_json::to_value(workload).unwrap_or_default();
+        let mut value = json_value(workload).unwrap_or_default();
         let Some(view) = self.simulator().workload_view(&workload.key()) else { return value };
         let fields: &[(&str, i64)] = match workload.kind {
             WorkloadKind::DaemonSet => &[
@@ -360,11 +358,11 @@ impl Session<'_> {
 
     /// A budget with the status that the disruption controller writes.
     fn budget_value(&self, budget: &PodDisruptionBudget) -> Value {
-        let mut value = serde_json::to_value(budget).unwrap_or_default();
+        let mut value = json_value(budget).unwrap_or_default();
         if let (Value::Object(object), Some(status)) =
             (&mut value, self.simulator().budget_status(&budget.key()))
         {
-            object.insert("status".into(), serde_json::to_value(status).unwrap_or_default());
+            object.insert("status".into(), json_value(&status).unwrap_or_default());
         }
         value
     }
@@ -412,7 +410,7 @@ impl Session<'_> {
                 class.other.set("description", description.into());
             }
             // Every key is a string, so the JSON form exists.
-            serde_json::to_value(class).unwrap_or_default()
+            json_value(&class).unwrap_or_default()
         };
         classes.into_iter().map(object).collect()
     }

@@ -1,11 +1,9 @@
 //! The rows of `kubectl get`. Mirrors `pkg/printers/internalversion`, which the API server uses.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 use taintlab_core::api::{Node, Pod};
 use taintlab_core::kubelet::pod_columns::PodColumns;
-use taintlab_core::order::Ordered;
+use taintlab_core::order::OrderedSet;
 
 use crate::describe::{amount, storage};
 use crate::objects::{Object, number, string_map, text, time_at};
@@ -174,7 +172,7 @@ fn node_status(node: &Node) -> String {
 
 /// Roles of a node, from its labels, or `<none>`. Mirrors `findNodeRoles`.
 pub(crate) fn node_roles(node: &Node) -> String {
-    let roles: BTreeSet<&str> = node
+    let roles: OrderedSet<&str> = node
         .metadata
         .labels
         .iter()
@@ -183,7 +181,7 @@ pub(crate) fn node_roles(node: &Node) -> String {
             None => (key == "kubernetes.io/role").then_some(value.as_str()),
         })
         .filter(|role| !role.is_empty())
-        .ordered_set();
+        .collect::<OrderedSet<_>>();
     or(&roles.into_iter().collect::<Vec<_>>().join(","), "<none>").to_owned()
 }
 

@@ -1,7 +1,7 @@
 //! Builds trees from the parts of a text, for YAML and JSON alike.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use taintlab_core::order::OrderedMap;
 
 use crate::diagnostic::{Position, Problem};
 use crate::limits::{ImportOptions, Limits};
@@ -24,7 +24,7 @@ impl Stop {
 }
 
 /// Names, and the line on which each was first seen.
-pub(crate) type Names = BTreeMap<String, u32>;
+pub(crate) type Names = OrderedMap<String, u32>;
 
 /// An open list or mapping.
 #[derive(Debug)]

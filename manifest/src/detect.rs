@@ -1,11 +1,12 @@
 //! Facts about the cluster that a text was taken from: its release, and its clock.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+
 use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
+use taintlab_core::order::OrderedMap;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::Scenario;
 
@@ -75,7 +76,7 @@ impl Import {
     /// reports a version.
     #[must_use]
     pub fn detected_release(&self) -> Option<DetectedRelease> {
-        let mut counts: BTreeMap<(Reverse<[u32; 3]>, &str), usize> = BTreeMap::new();
+        let mut counts: OrderedMap<(Reverse<[u32; 3]>, &str), usize> = OrderedMap::new();
         let mut unreported = 0;
         for node in &self.nodes {
             let version = node.kubelet_version();

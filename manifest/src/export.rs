@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use taintlab_core::api::{Node, Pod};
+use taintlab_core::api::{Node, Pod, json_value};
 
 use crate::json_writer;
 use crate::yaml_writer::{Style, write_document, write_element};
@@ -77,7 +77,7 @@ pub fn export<'a>(
 /// The value has no JSON form, for example a map whose keys are not strings.
 pub fn to_yaml<T: Serialize + ?Sized>(value: &T) -> Result<String, serde_json::Error> {
     let mut out = String::new();
-    write_document(&mut out, &serde_json::to_value(value)?, Style::Plain);
+    write_document(&mut out, &json_value(value)?, Style::Plain);
     Ok(out)
 }
 
@@ -111,7 +111,7 @@ pub fn to_json(value: &Value) -> String {
 
 /// The JSON form of an object. It exists: all keys of a node or a pod are strings.
 fn value_of<T: Serialize>(object: &T) -> Value {
-    serde_json::to_value(object).unwrap_or_default()
+    json_value(object).unwrap_or_default()
 }
 
 fn yaml_list(objects: impl Iterator<Item = Value>) -> String {

@@ -4,10 +4,9 @@ mod importer;
 mod places;
 mod together;
 
-use std::collections::BTreeMap;
-
 use serde_json::Value as Json;
 use taintlab_core::api::{Node, Pod, PodDisruptionBudget, Workload};
+use taintlab_core::order::OrderedMap;
 use taintlab_core::policy::validation::FieldError;
 use taintlab_core::slices::at_once;
 use taintlab_core::time::Time;
@@ -71,11 +70,11 @@ impl Import {
 
     /// Number of objects of each kind that the engine does not use, by `apiVersion` and `kind`.
     #[must_use]
-    pub fn other_kinds(&self) -> BTreeMap<(String, String), usize> {
+    pub fn other_kinds(&self) -> OrderedMap<(String, String), usize> {
         let text = |object: &Json, field: &str| {
             object.get(field).and_then(Json::as_str).unwrap_or("").to_owned()
         };
-        let mut counts = BTreeMap::new();
+        let mut counts = OrderedMap::new();
         for object in &self.others {
             *counts.entry((text(object, "apiVersion"), text(object, "kind"))).or_default() += 1;
         }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
+use taintlab_core::api::json_value;
 use taintlab_core::command::Command;
 use taintlab_core::scenario::{Scenario, Step};
 use taintlab_core::time::Time;
@@ -150,7 +151,7 @@ impl Redactor {
         live: Option<&Json>,
     ) -> Result<(), String> {
         let before = self.dropped;
-        let mut json = serde_json::to_value(&*value).map_err(|error| error.to_string())?;
+        let mut json = json_value(&*value).map_err(|error| error.to_string())?;
         self.value(&mut json, rule, live);
         if self.dropped != before {
             *value = crate::typed(&json)?;

@@ -221,10 +221,19 @@ fn value_of<T: serde::de::DeserializeOwned>(
     problems: Vec<Problem>,
     file: &str,
 ) -> Result<T, Vec<Diagnostic>> {
-    let mut diagnostics = Diagnostics::new(file);
     let mut findings = Findings::default();
     let value =
         document.and_then(|mut document| decode(&mut document, Entering::ALL, &mut findings));
+    let diagnostics = told(problems, findings, file);
+    match value {
+        Some(value) if !diagnostics.has_errors() => Ok(value),
+        _ => Err(diagnostics.finish()),
+    }
+}
+
+/// The errors of a document, and its warnings that are as good as errors.
+fn told(problems: Vec<Problem>, findings: Findings, file: &str) -> Diagnostics<'_> {
+    let mut diagnostics = Diagnostics::new(file);
     let meant = |problem: &Problem| {
         problem.help.as_deref().is_some_and(|help| help.starts_with("did you mean"))
     };
@@ -232,10 +241,7 @@ fn value_of<T: serde::de::DeserializeOwned>(
     for problem in problems.into_iter().chain(findings.errors).chain(nearly) {
         diagnostics.error(problem);
     }
-    match value {
-        Some(value) if !diagnostics.has_errors() => Ok(value),
-        _ => Err(diagnostics.finish()),
-    }
+    diagnostics
 }
 
 /// Writes a scenario as YAML from which [`read_scenario`] reads an equal one.

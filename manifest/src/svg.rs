@@ -1,9 +1,9 @@
 //! Lanes as a self-contained picture: SVG without script.
 
-use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
 use taintlab_core::lanes::{Lane, LaneState, LaneSubject, Lanes, Segment};
+use taintlab_core::order::OrderedMap;
 use taintlab_core::time::Timestamp;
 
 /// Options of a picture of lanes; see [`timeline_svg`].
@@ -242,7 +242,7 @@ pub(crate) fn rows_of(lanes: &Lanes) -> Vec<&Lane> {
     let calm = |segment: &Segment| matches!(segment.state, LaneState::Normal | LaneState::Initial);
     let mut zones = Vec::new();
     let mut nodes = Vec::new();
-    let mut pods: BTreeMap<&str, Vec<&Lane>> = BTreeMap::new();
+    let mut pods: OrderedMap<&str, Vec<&Lane>> = OrderedMap::new();
     for lane in &lanes.lanes {
         match &lane.subject {
             LaneSubject::Zone { .. } if lane.segments.iter().all(calm) => {}

@@ -1,13 +1,11 @@
 //! Files and texts, imported and exported. `taintlab-manifest` says what they mean.
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use serde_json::to_value;
-use taintlab_core::api::Pod;
+use taintlab_core::api::{Pod, json_value};
 use taintlab_core::command::Command;
 use taintlab_core::lanes::{Lane, LaneSubject, Lanes};
-use taintlab_core::order::Order;
+use taintlab_core::order::{Order, OrderedSet};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::{Scenario, ScenarioMetadata, Step};
 use taintlab_core::slices::at_once;
@@ -243,8 +241,8 @@ pub(crate) fn cluster_text(session: &Session, purpose: Purpose, format: Format) 
     let nodes = cluster.nodes().map(|(_, node)| node.as_ref());
     let pods = cluster.pods().map(|(_, pod)| pod.as_ref());
     let workloads = cluster.workloads().filter(|(_, workload)| !workload.inferred);
-    let workloads = workloads.map(|(_, workload)| to_value(workload.as_ref()));
-    let budgets = cluster.budgets().map(|(_, budget)| to_value(budget.as_ref()));
+    let workloads = workloads.map(|(_, workload)| json_value(workload.as_ref()));
+    let budgets = cluster.budgets().map(|(_, budget)| json_value(budget.as_ref()));
     let mut others: Vec<serde_json::Value> = workloads.chain(budgets).flatten().collect();
     let mut begin: Vec<&serde_json::Value> =
         session.timeline().start.objects.others.iter().collect();
@@ -255,18 +253,18 @@ pub(crate) fn cluster_text(session: &Session, purpose: Purpose, format: Format) 
         begin.retain(|object| {
             !KINDS.iter().any(|kind| object.get("kind").is_some_and(|known| known == kind))
         });
-        others.extend(volumes.classes().flat_map(|class| to_value(class.as_ref())));
+        others.extend(volumes.classes().flat_map(|class| json_value(class.as_ref())));
         let all = volumes.persistent_volumes();
-        others.extend(all.flat_map(|volume| to_value(volume.as_ref())));
-        others.extend(volumes.claims().flat_map(|(_, claim)| to_value(claim.as_ref())));
-        others.extend(volumes.attachments().flat_map(|(_, attachment)| to_value(attachment)));
+        others.extend(all.flat_map(|volume| json_value(volume.as_ref())));
+        others.extend(volumes.claims().flat_map(|(_, claim)| json_value(claim.as_ref())));
+        others.extend(volumes.attachments().flat_map(|(_, attachment)| json_value(attachment)));
     }
     if let Some(devices) = cluster.devices() {
         begin.retain(|object| {
             let version = object.get("apiVersion").and_then(serde_json::Value::as_str);
             !version.is_some_and(|version| version.starts_with("resource.k8s.io/"))
         });
-        others.extend(devices.objects().flat_map(|object| to_value(object.as_ref())));
+        others.extend(devices.objects().flat_map(|object| json_value(object.as_ref())));
     }
     let others = others.iter().chain(begin);
     export(nodes, pods, others, purpose, format)
@@ -446,7 +444,7 @@ fn one_object<T>(
 }
 
 /// The lanes of objects as a picture: the record, and the forecast in paler colours.
-pub(crate) fn lanes_svg(session: &Session, subjects: &BTreeSet<LaneSubject>) -> String {
+pub(crate) fn lanes_svg(session: &Session, subjects: &OrderedSet<LaneSubject>) -> String {
     let lanes = subjects.iter().map(|subject| Lane {
         subject: subject.clone(),
         segments: pieces(session, subject).into_iter().map(|(_, segment)| segment).collect(),

@@ -19,10 +19,11 @@ mod tests;
 mod visits;
 mod work;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use taintlab_core::condition::Condition;
+use taintlab_core::order::OrderedMap;
 use taintlab_core::simulator::RunOutcome;
 use taintlab_core::slices::Sliced;
 use taintlab_core::warnings::Warning;
@@ -90,9 +91,9 @@ pub(crate) struct Host {
     seen_of: Timeline,
     reading: Option<Reading>,
     staged: Option<Box<Staging>>,
-    visits: BTreeMap<u32, Visit>,
+    visits: OrderedMap<u32, Visit>,
     /// Pictures of examples, by name.
-    previews: BTreeMap<String, Result<Rc<str>, String>>,
+    previews: OrderedMap<String, Result<Rc<str>, String>>,
     embed: Option<embed::Draft>,
     job: Option<Job>,
     /// Requests that wait for the job.
@@ -143,8 +144,8 @@ impl Host {
             compared: None,
             reading: None,
             staged: None,
-            visits: BTreeMap::new(),
-            previews: BTreeMap::new(),
+            visits: OrderedMap::new(),
+            previews: OrderedMap::new(),
             embed: None,
             job: None,
             waits: VecDeque::new(),

@@ -29,6 +29,7 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use taintlab_core::api::json_value;
 use taintlab_core::order::Order;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::{Bookmark, Scenario};
@@ -153,7 +154,7 @@ pub(crate) fn write(session: &Session, selection: Option<&Selection>) -> Result<
     );
     let commands = edits.iter().flat_map(|edit| &edit.commands);
     let slim = slim(start, commands)?;
-    let mut start = serde_json::to_value(slim).map_err(|error| error.to_string())?;
+    let mut start = json_value(&slim).map_err(|error| error.to_string())?;
     shorten(&mut start);
     compact::pack(&mut start);
     let state =

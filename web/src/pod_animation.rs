@@ -4,12 +4,11 @@
 //! The flights are only for the eye: they begin after the page was painted, and nothing waits for
 //! them.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use js_sys::{Array, Function, Object, Reflect};
 use taintlab_core::api::PodKey;
-use taintlab_core::order::Ordered;
+use taintlab_core::order::OrderedMap;
 use taintlab_core::pod_state::{PodState, PodVerdict};
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::Element;
@@ -81,14 +80,14 @@ impl PodAnimation {
 }
 
 /// The pods of a board, by key.
-fn pods(board: &Board) -> BTreeMap<PodKey, Rc<PodView>> {
+fn pods(board: &Board) -> OrderedMap<PodKey, Rc<PodView>> {
     let nodes = board.zones.iter().flat_map(|zone| &zone.nodes);
     let pods = nodes.flat_map(|node| &node.pods).chain(&board.pending);
-    pods.map(|pod| (pod.key.clone(), pod.clone())).ordered_map()
+    pods.map(|pod| (pod.key.clone(), pod.clone())).collect::<OrderedMap<_, _>>()
 }
 
 /// Whether a pod that was there has been deleted since.
-fn leaves(pod: &PodView, new: &BTreeMap<PodKey, Rc<PodView>>) -> bool {
+fn leaves(pod: &PodView, new: &OrderedMap<PodKey, Rc<PodView>>) -> bool {
     let going =
         |state: PodState| matches!(state.verdict, PodVerdict::Terminating | PodVerdict::Stuck);
     !going(pod.state) && new.get(&pod.key).is_none_or(|now| going(now.state))

@@ -29,7 +29,7 @@ mod start;
 mod tests;
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -40,6 +40,7 @@ use taintlab_core::event::TimeoutReason;
 use taintlab_core::eviction_timeline::time_budget::TimeBudget;
 use taintlab_core::lanes::LaneRecorder;
 use taintlab_core::order::Order;
+use taintlab_core::order::{OrderedMap, OrderedSet};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::{self, Bookmark, Player, Scenario, ScenarioError, ScenarioMetadata};
 use taintlab_core::simulator::{Differences, Forecast, Simulator, SimulatorSnapshot};
@@ -115,9 +116,9 @@ pub(crate) struct Touched {
     /// The states or rates of zones may have changed.
     pub(crate) zones: bool,
     /// Nodes that may have changed.
-    pub(crate) nodes: BTreeSet<NodeName>,
+    pub(crate) nodes: OrderedSet<NodeName>,
     /// Pods that may have changed.
-    pub(crate) pods: BTreeSet<PodKey>,
+    pub(crate) pods: OrderedSet<PodKey>,
     /// The number of pods that are still gone, if the clock was moved back.
     pub(crate) gone: Option<usize>,
 }
@@ -163,7 +164,7 @@ pub(crate) struct Session {
     simulator: Simulator,
     progress: Progress,
     /// The last place of each pod, to be told when the pod is gone.
-    homes: BTreeMap<PodKey, Home>,
+    homes: OrderedMap<PodKey, Home>,
     /// The rows of the log, also those ahead of a clock that was moved back.
     rows: Rc<Vec<Rc<Row>>>,
     /// The number of rows that the clock has passed, and of the events among them.
@@ -246,7 +247,7 @@ impl Session {
             history: History::default(),
             simulator: Simulator::default(),
             progress: Progress::at_the_beginning_of(&Scenario::default()),
-            homes: BTreeMap::new(),
+            homes: OrderedMap::new(),
             rows: Rc::default(),
             past: 0,
             events: 0,

@@ -7,10 +7,11 @@
 mod engine;
 mod views;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
+use taintlab_core::order::{OrderedMap, OrderedSet};
 
 /// A value that can be written as bytes, and read from them.
 pub(crate) trait Wire: Sized {
@@ -129,8 +130,8 @@ impl Wire for &'static str {
 
     fn take(from: &mut &[u8]) -> Option<Self> {
         thread_local! {
-            static KNOWN: std::cell::RefCell<BTreeSet<&'static str>> =
-                const { std::cell::RefCell::new(BTreeSet::new()) };
+            static KNOWN: std::cell::RefCell<OrderedSet<&'static str>> =
+                const { std::cell::RefCell::new(OrderedSet::new()) };
         }
         let text = take_text(from)?;
         KNOWN.with_borrow_mut(|known| {
@@ -196,7 +197,7 @@ impl<T: Wire> Wire for Vec<T> {
     }
 }
 
-impl<T: Wire + Ord> Wire for BTreeSet<T> {
+impl<T: Wire + Ord> Wire for OrderedSet<T> {
     fn put(&self, out: &mut Vec<u8>) {
         self.len().put(out);
         self.iter().for_each(|item| item.put(out));
@@ -221,24 +222,30 @@ impl<T: Wire, const N: usize> Wire for [T; N] {
     }
 }
 
-impl<K: Wire + Ord, V: Wire> Wire for BTreeMap<K, V> {
-    fn put(&self, out: &mut Vec<u8>) {
-        self.len().put(out);
-        for (key, value) in self {
-            key.put(out);
-            value.put(out);
+macro_rules! maps {
+    ($($map:ident)*) => {$(
+        impl<K: Wire + Ord, V: Wire> Wire for $map<K, V> {
+            fn put(&self, out: &mut Vec<u8>) {
+                self.len().put(out);
+                for (key, value) in self {
+                    key.put(out);
+                    value.put(out);
+                }
+            }
+            fn take(from: &mut &[u8]) -> Option<Self> {
+                let length = usize::take(from)?;
+                // Not collected: that would sort, in a copy of its own for each type.
+                let mut map = Self::new();
+                for _ in 0..length {
+                    map.insert(K::take(from)?, V::take(from)?);
+                }
+                Some(map)
+            }
         }
-    }
-    fn take(from: &mut &[u8]) -> Option<Self> {
-        let length = usize::take(from)?;
-        // Not collected: that would sort, in a copy of its own for each type.
-        let mut map = Self::new();
-        for _ in 0..length {
-            map.insert(K::take(from)?, V::take(from)?);
-        }
-        Some(map)
-    }
+    )*};
 }
+
+maps! { BTreeMap OrderedMap }
 
 /// Several values.
 macro_rules! tuples {

@@ -205,6 +205,14 @@ constant_field!(
     ApiVersion, "apiVersion", API_VERSION
 );
 
+/// JSON form of a value, by way of its text: `serde_json::to_value` would compile each type once more.
+///
+/// # Errors
+/// The value has no JSON form, for example a map whose keys are not strings.
+pub fn json_value<T: Serialize + ?Sized>(value: &T) -> Result<Value, serde_json::Error> {
+    serde_json::from_str(&serde_json::to_string(value)?)
+}
+
 /// Reads a field in which `null` means the default, as Kubernetes does.
 pub(crate) fn nullable<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where

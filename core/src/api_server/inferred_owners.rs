@@ -1,7 +1,7 @@
 //! Owners that pods name and nobody gave, and what imported pods say of their templates.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
+
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use super::{ApiServer, Write};
 use crate::api::{MAX_REPLICAS, Pod, PodKey, Workload, WorkloadKey, WorkloadKind};
 use crate::controllers::stateful_set::ordinal_of;
+use crate::order::OrderedMap;
 use crate::protocol::zone::{REGION_LABEL, ZONE_LABEL};
 
 /// Labels that a controller gives to each pod by itself.
@@ -20,8 +21,8 @@ const OWN_LABELS: [&str; 3] = [
 
 impl ApiServer {
     /// The controllers that pods name and that are not there, with those pods.
-    pub(crate) fn missing_owners(&self) -> BTreeMap<WorkloadKey, Vec<Arc<Pod>>> {
-        let mut owners: BTreeMap<WorkloadKey, Vec<Arc<Pod>>> = BTreeMap::new();
+    pub(crate) fn missing_owners(&self) -> OrderedMap<WorkloadKey, Vec<Arc<Pod>>> {
+        let mut owners: OrderedMap<WorkloadKey, Vec<Arc<Pod>>> = OrderedMap::new();
         for (_, pod) in self.cluster.pods() {
             if let Some(owner) = pod.metadata.controller_key()
                 && self.cluster.get_workload(&owner).is_none()

@@ -12,6 +12,7 @@ use crate::api::{
 };
 use crate::command::{Cascade, CommandError};
 use crate::controllers::daemon_set::TEMPLATE_GENERATION;
+use crate::order::OrderedMap;
 use crate::time::Span;
 
 impl ApiServer {
@@ -79,7 +80,7 @@ impl ApiServer {
             return;
         }
         let uid = job.metadata.uid.clone();
-        let mut own = BTreeMap::from([
+        let mut own = OrderedMap::from([
             ("controller-uid".to_string(), uid.clone()),
             ("job-name".to_string(), job.metadata.name.clone()),
         ]);

@@ -1,6 +1,5 @@
 //! Devices, the claims for them, and the rules that taint them.
 
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
 
@@ -8,14 +7,15 @@ use super::DeviceChange;
 use crate::api::{
     DeviceKind, DeviceObject, DeviceTaintRule, PodKey, ResourceClaim, ResourceError, ResourceSlice,
 };
+use crate::order::OrderedMap;
 
 /// The objects of `resource.k8s.io`, as they were given and as the engine reads them.
 #[derive(Clone, Debug, Default)]
 pub struct Devices {
-    objects: BTreeMap<(DeviceKind, PodKey), Arc<DeviceObject>>,
-    slices: BTreeMap<String, Arc<ResourceSlice>>,
-    claims: BTreeMap<PodKey, Arc<ResourceClaim>>,
-    rules: BTreeMap<String, Arc<DeviceTaintRule>>,
+    objects: OrderedMap<(DeviceKind, PodKey), Arc<DeviceObject>>,
+    slices: OrderedMap<String, Arc<ResourceSlice>>,
+    claims: OrderedMap<PodKey, Arc<ResourceClaim>>,
+    rules: OrderedMap<String, Arc<DeviceTaintRule>>,
 }
 
 impl Devices {

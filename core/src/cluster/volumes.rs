@@ -1,6 +1,5 @@
 //! Volumes, claims, classes and attachments.
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 
@@ -8,17 +7,18 @@ use crate::api::{
     NodeName, PersistentVolume, PersistentVolumeClaim, Pod, PodKey, StorageClass, VolumeAttachment,
     pod_claims,
 };
+use crate::order::{OrderedMap, OrderedSet};
 
 /// Storage of a cluster, if it takes part in a simulation.
 #[derive(Clone, Debug, Default)]
 pub struct Volumes {
-    volumes: BTreeMap<String, Arc<PersistentVolume>>,
-    claims: BTreeMap<PodKey, Arc<PersistentVolumeClaim>>,
-    classes: BTreeMap<String, Arc<StorageClass>>,
+    volumes: OrderedMap<String, Arc<PersistentVolume>>,
+    claims: OrderedMap<PodKey, Arc<PersistentVolumeClaim>>,
+    classes: OrderedMap<String, Arc<StorageClass>>,
     /// Attachments by volume and node.
-    attachments: BTreeMap<(String, NodeName), Arc<VolumeAttachment>>,
+    attachments: OrderedMap<(String, NodeName), Arc<VolumeAttachment>>,
     /// `status.volumesInUse` of nodes: the volumes that kubelets last reported as mounted.
-    in_use: BTreeSet<(NodeName, String)>,
+    in_use: OrderedSet<(NodeName, String)>,
 }
 
 impl Volumes {

@@ -1,7 +1,7 @@
 //! The attach-detach controller: volumes go to the nodes whose pods use them, and away from the
 //! others once their kubelets have unmounted them, or after six minutes.
 
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use core::time::Duration;
 use super::{Context, Controller, WorkTicket};
 use crate::api::{ConditionStatus, Node, NodeName, Pod, PodKey, TaintEffect, pod_claims};
 use crate::cluster::{Change, Cluster, VolumeChange, Volumes};
-use crate::order::Ordered;
+use crate::order::{OrderedMap, OrderedSet};
 use crate::protocol::{ObjectReference, RecordedEvent, RequestId, TimeoutReason};
 use crate::queue::timer_queue::{TimerId, TimerQueue};
 use crate::queue::work_queue::NumberedWorkQueue;
@@ -55,15 +55,15 @@ pub enum AttachDetachAction {
 pub struct AttachDetachController {
     release: KubernetesRelease,
     /// The pods that use each volume, with their nodes. Mirrors `DesiredStateOfWorld`.
-    users: BTreeMap<String, BTreeMap<PodKey, NodeName>>,
+    users: OrderedMap<String, OrderedMap<PodKey, NodeName>>,
     /// What each pod uses.
-    used: BTreeMap<PodKey, BTreeSet<String>>,
+    used: OrderedMap<PodKey, OrderedSet<String>>,
     /// The pods on nodes whose volumes name a claim.
-    pods_by_claim: BTreeMap<PodKey, BTreeSet<PodKey>>,
+    pods_by_claim: OrderedMap<PodKey, OrderedSet<PodKey>>,
     /// Since when a volume is no longer wanted on a node.
-    unwanted: BTreeMap<(String, NodeName), Unwanted>,
+    unwanted: OrderedMap<(String, NodeName), Unwanted>,
     /// Where it was said already that a volume is attached elsewhere.
-    reported: BTreeSet<(String, NodeName)>,
+    reported: OrderedSet<(String, NodeName)>,
     queue: NumberedWorkQueue<String>,
     timers: TimerQueue<String>,
     actions: VecDeque<AttachDetachAction>,
@@ -82,11 +82,11 @@ impl AttachDetachController {
     pub fn new(release: KubernetesRelease) -> Self {
         Self {
             release,
-            users: BTreeMap::new(),
-            used: BTreeMap::new(),
-            pods_by_claim: BTreeMap::new(),
-            unwanted: BTreeMap::new(),
-            reported: BTreeSet::new(),
+            users: OrderedMap::new(),
+            used: OrderedMap::new(),
+            pods_by_claim: OrderedMap::new(),
+            unwanted: OrderedMap::new(),
+            reported: OrderedSet::new(),
             queue: NumberedWorkQueue::default(),
             timers: TimerQueue::default(),
             actions: VecDeque::new(),
@@ -132,7 +132,7 @@ impl AttachDetachController {
         let Some(volumes) = context.cluster.volumes() else { return };
         let pod = context.cluster.get_pod(key).filter(|pod| uses_volumes(pod));
         let node = pod.map(|pod| NodeName::from(pod.spec.node_name.as_str()));
-        let mut now = BTreeSet::new();
+        let mut now = OrderedSet::new();
         if let Some(pod) = pod {
             now.extend(volumes.attachable_of(pod).map(|volume| volume.metadata.name.clone()));
         }
@@ -240,8 +240,13 @@ impl AttachDetachController {
     /// Mirrors `reconciler.attachDesiredVolumes`.
     fn attach_where_wanted(&mut self, volumes: &Volumes, volume: &str, attached: &[NodeName]) {
         let Some(object) = volumes.persistent_volume(volume) else { return };
-        let wanted: BTreeSet<NodeName> =
-            self.users.get(volume).into_iter().flat_map(BTreeMap::values).cloned().ordered_set();
+        let wanted: OrderedSet<NodeName> = self
+            .users
+            .get(volume)
+            .into_iter()
+            .flat_map(OrderedMap::values)
+            .cloned()
+            .collect::<OrderedSet<_>>();
         for node in wanted.into_iter().filter(|node| !attached.contains(node)) {
             let here = (volume.to_string(), node.clone());
             if object.is_exclusive() && !attached.is_empty() {

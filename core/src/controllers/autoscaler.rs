@@ -7,7 +7,7 @@
 //! order in which they were created.
 
 use alloc::borrow::ToOwned;
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::{Context, Controller, WorkTicket};
 use crate::api::{ConditionStatus, Node, NodeName, Pod, PodKey, is_default};
 use crate::cluster::{Change, Cluster};
-use crate::order::Order;
+use crate::order::{Order, OrderedMap, OrderedSet};
 use crate::policy::scheduling::{SchedulerConfig, SchedulingError, Snapshot};
 use crate::policy::validation::{validate_labels, validate_node_name, validate_node_taints};
 use crate::protocol::{ObjectReference, RecordedEvent, RequestId, TimeoutReason};
@@ -98,7 +98,7 @@ impl AutoscalerSettings {
                  example `10s`"
             ));
         }
-        let mut names = BTreeSet::new();
+        let mut names = OrderedSet::new();
         for (index, group) in self.node_groups.iter().enumerate() {
             let field = |name: &str| format!("autoscaler.nodeGroups[{index}].{name}");
             if group.name.is_empty() {
@@ -203,11 +203,11 @@ pub struct Autoscaler {
     timers: TimerQueue<Due>,
     planned: bool,
     /// Pods for which the scheduler found no node.
-    waiting: BTreeSet<PodKey>,
+    waiting: OrderedSet<PodKey>,
     /// Nodes that are under way, and their group.
-    upcoming: BTreeMap<NodeName, usize>,
+    upcoming: OrderedMap<NodeName, usize>,
     /// Why no group grew for a pod, as it was said last.
-    said: BTreeMap<PodKey, String>,
+    said: OrderedMap<PodKey, String>,
     actions: VecDeque<AutoscalerAction>,
 }
 
@@ -229,9 +229,9 @@ impl Autoscaler {
             scheduler,
             timers: TimerQueue::default(),
             planned: false,
-            waiting: BTreeSet::new(),
-            upcoming: BTreeMap::new(),
-            said: BTreeMap::new(),
+            waiting: OrderedSet::new(),
+            upcoming: OrderedMap::new(),
+            said: OrderedMap::new(),
             actions: VecDeque::new(),
         }
     }
@@ -394,7 +394,7 @@ impl Autoscaler {
         snapshot: &Snapshot,
         pod: &Pod,
     ) -> Result<(), SchedulingError> {
-        let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
+        let mut reasons: OrderedMap<String, usize> = OrderedMap::new();
         for (index, group) in self.settings.node_groups.iter().enumerate() {
             if self.size(cluster, index) >= usize::try_from(group.max_size).unwrap_or(usize::MAX) {
                 *reasons.entry("max node group size reached".into()).or_default() += 1;

@@ -1,20 +1,19 @@
 //! Which pods a workload owns: those without a controller that it selects are adopted, those that
 //! it no longer selects are released.
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::api::{LabelSelector, Pod, PodKey, Workload, WorkloadKey, WorkloadKind};
 use crate::cluster::{Change, Cluster};
-use crate::order::{Order, Ordered};
+use crate::order::{Order, OrderedMap, OrderedSet};
 
 /// What has to be known to tell which pods are to be released without looking at all of them.
 #[derive(Clone, Debug)]
 pub(super) struct Claims {
     kind: WorkloadKind,
     /// Owned pods that their workload does not select.
-    mismatched: BTreeMap<WorkloadKey, BTreeSet<PodKey>>,
+    mismatched: OrderedMap<WorkloadKey, OrderedSet<PodKey>>,
 }
 
 /// The pods that a workload adopts and releases, by name.
@@ -26,7 +25,7 @@ pub(super) struct Claimed {
 
 impl Claims {
     pub(super) const fn new(kind: WorkloadKind) -> Self {
-        Self { kind, mismatched: BTreeMap::new() }
+        Self { kind, mismatched: OrderedMap::new() }
     }
 
     /// An object has changed; gives the workloads that have a pod to adopt or to release.
@@ -56,7 +55,7 @@ impl Claims {
                     let owned = cluster.owned_pods(key).pods.iter();
                     let others = owned
                         .filter(|pod| cluster.get_pod(pod).is_some_and(|pod| !selects(new, pod)));
-                    let others: BTreeSet<PodKey> = others.cloned().ordered_set();
+                    let others: OrderedSet<PodKey> = others.cloned().collect::<OrderedSet<_>>();
                     self.mismatched.remove(key);
                     if !others.is_empty() {
                         self.mismatched.insert(key.clone(), others);

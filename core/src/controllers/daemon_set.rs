@@ -3,7 +3,7 @@
 mod state;
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -22,7 +22,7 @@ use crate::api::{
     Shared, Taint, TaintEffect, Toleration, Workload, WorkloadKey, WorkloadKind,
 };
 use crate::cluster::{Change, Cluster};
-use crate::order::{Order, Ordered};
+use crate::order::{Order, OrderedMap, OrderedSet};
 use crate::policy::admission::{Addition, add_daemon_pod_tolerations};
 use crate::policy::matching::find_matching_untolerated_taint;
 use crate::release::KubernetesRelease;
@@ -42,11 +42,11 @@ pub struct ShouldRun {
 pub struct DaemonSetController {
     reconciler: Reconciler<Step>,
     comparison_operators: bool,
-    sets: BTreeMap<WorkloadKey, DaemonSetState>,
+    sets: OrderedMap<WorkloadKey, DaemonSetState>,
     /// Pods without a controller, which a DaemonSet may adopt.
-    orphans: BTreeSet<PodKey>,
+    orphans: OrderedSet<PodKey>,
     /// In which order nodes get pods, by DaemonSet.
-    orders: BTreeMap<String, VecDeque<NodeName>>,
+    orders: OrderedMap<String, VecDeque<NodeName>>,
 }
 
 /// What is known of a DaemonSet.
@@ -55,24 +55,24 @@ struct DaemonSetState {
     /// How many names it has made up.
     created: u64,
     /// Its pods by the node that each is for.
-    by_node: BTreeMap<NodeName, BTreeSet<PodKey>>,
+    by_node: OrderedMap<NodeName, OrderedSet<PodKey>>,
     /// Pods that it may adopt.
-    orphans: BTreeSet<PodKey>,
+    orphans: OrderedSet<PodKey>,
     /// Nodes to look at.
-    changed: BTreeSet<NodeName>,
+    changed: OrderedSet<NodeName>,
     /// Pods whose node they may not stay on, as was seen when it changed. Others delete them as
     /// well.
-    expelled: BTreeSet<PodKey>,
+    expelled: OrderedSet<PodKey>,
     /// What each node adds to the status, and the sum.
-    counted: BTreeMap<NodeName, Counts>,
+    counted: OrderedMap<NodeName, Counts>,
     counts: Counts,
     /// Whether there may be pods of another template, and those there are.
     outdated: bool,
-    old: BTreeSet<PodKey>,
+    old: OrderedSet<PodKey>,
     /// The label of the pods of the present template.
     revision: Option<String>,
     /// Nodes on which a failed pod was deleted.
-    backoff: BTreeMap<NodeName, Backoff>,
+    backoff: OrderedMap<NodeName, Backoff>,
     /// As it was written last.
     status: Option<DaemonSetStatus>,
 }
@@ -114,16 +114,19 @@ impl DaemonSetController {
         Self {
             reconciler: Reconciler::new(release, WorkloadKind::DaemonSet),
             comparison_operators,
-            sets: BTreeMap::new(),
-            orphans: BTreeSet::new(),
-            orders: BTreeMap::new(),
+            sets: OrderedMap::new(),
+            orphans: OrderedSet::new(),
+            orders: OrderedMap::new(),
         }
     }
 
     /// The order in which nodes get pods, each entry for one pod: by `namespace/name`. Upstream a
     /// new template goes to nodes in the order of a map.
-    pub fn prefer(&mut self, orders: BTreeMap<String, Vec<NodeName>>) {
-        self.orders = orders.into_iter().map(|(key, nodes)| (key, nodes.into())).ordered_map();
+    pub fn prefer(&mut self, orders: OrderedMap<String, Vec<NodeName>>) {
+        self.orders = orders
+            .into_iter()
+            .map(|(key, nodes)| (key, nodes.into()))
+            .collect::<OrderedMap<_, _>>();
     }
 
     /// The place of a node in that order.

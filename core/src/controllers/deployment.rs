@@ -4,7 +4,6 @@ mod annotations;
 mod rollout;
 mod status;
 
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -18,7 +17,7 @@ use super::workload::{HASH_LABEL, Reconcile, Reconciler, comparable, template_ch
 use super::{Context, names};
 use crate::api::{Pod, Workload, WorkloadKey, WorkloadKind};
 use crate::cluster::{Change, Cluster};
-use crate::order::Order;
+use crate::order::{Order, OrderedMap};
 use crate::protocol::TimeoutReason;
 use crate::release::KubernetesRelease;
 use crate::time::Timestamp;
@@ -28,7 +27,7 @@ use crate::time::Timestamp;
 pub struct DeploymentController {
     reconciler: Reconciler<Step>,
     /// The ReplicaSet of each one's present template. Shared with copies until one changes.
-    revisions: Arc<BTreeMap<WorkloadKey, String>>,
+    revisions: Arc<OrderedMap<WorkloadKey, String>>,
 }
 
 /// Whatever it does to a Deployment, it does at once.

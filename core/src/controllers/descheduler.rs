@@ -3,7 +3,7 @@
 //! `pkg/framework/plugins/removepodsviolatingnodetaints`, `defaultevictor` and
 //! `pkg/descheduler/evictions`, as of v0.34.
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -17,6 +17,7 @@ use crate::api::{
     SYSTEM_CRITICAL_PRIORITY, Taint, TaintEffect, VolumeSource, claim_names, is_default,
 };
 use crate::cluster::{Change, Cluster};
+use crate::order::OrderedMap;
 use crate::policy::matching::tolerations_tolerate_taint;
 use crate::protocol::{ObjectReference, RecordedEvent, RequestId, TimeoutReason};
 use crate::queue::timer_queue::{TimerId, TimerQueue};
@@ -217,8 +218,8 @@ pub struct Descheduler {
     /// The eviction that is asked for.
     asked: Option<(RequestId, NodeName, PodKey)>,
     /// How many the pass has evicted so far.
-    from_nodes: BTreeMap<NodeName, u32>,
-    from_namespaces: BTreeMap<String, u32>,
+    from_nodes: OrderedMap<NodeName, u32>,
+    from_namespaces: OrderedMap<String, u32>,
     next_id: u64,
     events: VecDeque<RecordedEvent>,
 }
@@ -233,8 +234,8 @@ impl Descheduler {
             planned: false,
             queue: VecDeque::new(),
             asked: None,
-            from_nodes: BTreeMap::new(),
-            from_namespaces: BTreeMap::new(),
+            from_nodes: OrderedMap::new(),
+            from_namespaces: OrderedMap::new(),
             next_id: 0,
             events: VecDeque::new(),
         }

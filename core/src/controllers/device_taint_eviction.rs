@@ -5,7 +5,7 @@ mod eviction;
 mod queue;
 mod rule_status;
 
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -23,6 +23,7 @@ use crate::api::{
     ResourceSlice, RuleCondition, claim_statuses, pod_resource_claims,
 };
 use crate::cluster::{Change, Cluster, DeviceChange};
+use crate::order::{OrderedMap, OrderedSet};
 use crate::protocol::{ObjectReference, RecordedEvent, RequestId, RequestResult, TimeoutReason};
 use crate::queue::timer_queue::TimerId;
 use crate::time::{Time, Timestamp};
@@ -164,15 +165,15 @@ pub struct DeviceTaintEvictionController {
     /// Whether it knows rules, and not only the taints that drivers publish.
     rules: bool,
     /// Planned evictions. Mirrors `deletePodAt`.
-    delete_pod_at: BTreeMap<PodInstance, (Eviction, Option<DeviceEviction>)>,
-    claims: BTreeMap<PodKey, AllocatedClaim>,
+    delete_pod_at: OrderedMap<PodInstance, (Eviction, Option<DeviceEviction>)>,
+    claims: OrderedMap<PodKey, AllocatedClaim>,
     taints: Taints,
     /// Pods evicted because of each rule, by its UID.
-    evicted_by_rule: BTreeMap<String, u64>,
+    evicted_by_rule: OrderedMap<String, u64>,
     /// The UIDs of pods that were evicted.
     evicted: VecDeque<String>,
     queue: Queue,
-    requests: BTreeMap<RequestId, Request>,
+    requests: OrderedMap<RequestId, Request>,
     next_id: u64,
     actions: VecDeque<DeviceTaintEvictionAction>,
 }
@@ -183,13 +184,13 @@ impl DeviceTaintEvictionController {
     pub fn new(rules: bool) -> Self {
         Self {
             rules,
-            delete_pod_at: BTreeMap::new(),
-            claims: BTreeMap::new(),
+            delete_pod_at: OrderedMap::new(),
+            claims: OrderedMap::new(),
             taints: Taints::default(),
-            evicted_by_rule: BTreeMap::new(),
+            evicted_by_rule: OrderedMap::new(),
             evicted: VecDeque::new(),
             queue: Queue::default(),
-            requests: BTreeMap::new(),
+            requests: OrderedMap::new(),
             next_id: 0,
             actions: VecDeque::new(),
         }
@@ -235,7 +236,7 @@ impl DeviceTaintEvictionController {
 
     /// Evicted pods of each existing rule, by the rule's UID.
     #[must_use]
-    pub fn evicted_by_rule(&self) -> &BTreeMap<String, u64> {
+    pub fn evicted_by_rule(&self) -> &OrderedMap<String, u64> {
         &self.evicted_by_rule
     }
 
@@ -644,7 +645,7 @@ fn timestamp(nanos: i64) -> Timestamp {
 
 /// The pods that a count is about, and in how many namespaces they are.
 fn count_pods(cluster: &Cluster, counts: &dyn Fn(&Pod) -> bool) -> (u64, u64) {
-    let (mut pods, mut namespaces) = (0, BTreeSet::new());
+    let (mut pods, mut namespaces) = (0, OrderedSet::new());
     for (key, pod) in cluster.pods() {
         if !pod.is_terminating() && counts(pod) {
             pods += 1;

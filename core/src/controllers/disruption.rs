@@ -2,7 +2,7 @@
 
 mod coverage;
 
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -18,7 +18,7 @@ use crate::api::{
     WorkloadKey, WorkloadKind,
 };
 use crate::cluster::{Change, Cluster};
-use crate::order::Ordered;
+use crate::order::{OrderedMap, OrderedSet};
 use crate::policy::eviction::budget_selector;
 use crate::protocol::{ObjectReference, RecordedEvent, RequestId, TimeoutReason};
 use crate::queue::timer_queue::{TimerId, TimerQueue};
@@ -167,7 +167,7 @@ impl DisruptionController {
         let cluster = context.cluster;
         let pods = cluster.pods_of_workload(key);
         let pods = pods.iter().filter_map(|pod| cluster.get_pod(pod));
-        let budgets: BTreeSet<PodKey> = pods.flat_map(|pod| self.budgets.of(pod)).ordered_set();
+        let budgets: OrderedSet<PodKey> = pods.flat_map(|pod| self.budgets.of(pod)).collect();
         for budget in budgets {
             self.queue.push(context.sequence, budget);
         }
@@ -282,11 +282,11 @@ impl DisruptionController {
             |owner: Option<&OwnerReference>| scale_of(cluster, namespace.namespace(), owner?).ok();
         let scales: Option<Vec<(WorkloadKey, i64)>> = covered.owners().map(scale).collect();
         if let Some(scales) = scales {
-            let scales = scales.into_iter().ordered_map();
+            let scales = scales.into_iter().collect::<OrderedMap<_, _>>();
             return Ok(scales.into_values().fold(0, i64::saturating_add));
         }
         // The first pod whose scale is not known is named.
-        let mut scales: BTreeMap<WorkloadKey, i64> = BTreeMap::new();
+        let mut scales: OrderedMap<WorkloadKey, i64> = OrderedMap::new();
         let mut unmanaged = false;
         for pod in covered.pods().filter_map(|pod| cluster.get_pod(pod)) {
             let name = &pod.metadata.name;

@@ -2,7 +2,7 @@
 //! `DeleteOrEvictPods` and `waitForDelete` of `k8s.io/kubectl`. It is no controller of the control
 //! plane, but driven as one.
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,7 +11,7 @@ use core::time::Duration;
 use super::{Context, Controller, WorkTicket};
 use crate::api::{NodeName, PodKey};
 use crate::cluster::Change;
-use crate::order::Ordered;
+use crate::order::OrderedMap;
 use crate::policy::drain::{
     AfterError, DrainOptions, PodsForDeletion, aggregate, lines_of_failed_node,
     lines_of_pending_nodes, named, pods_for_deletion, quoted,
@@ -82,7 +82,7 @@ pub enum EvictAnswer {
 pub struct DrainController {
     release: KubernetesRelease,
     started: u64,
-    running: BTreeMap<u64, Drain>,
+    running: OrderedMap<u64, Drain>,
     timers: TimerQueue<(u64, Step)>,
     /// Pods that are to be evicted now.
     tries: VecDeque<(u64, PodKey)>,
@@ -122,7 +122,7 @@ struct Drain {
     next: VecDeque<NodeName>,
     node: NodeName,
     deadline: Option<Timestamp>,
-    pods: BTreeMap<PodKey, Pending>,
+    pods: OrderedMap<PodKey, Pending>,
     /// What went wrong with pods of this node.
     errors: Vec<String>,
     /// Nodes that were not drained, and why.
@@ -149,7 +149,7 @@ impl DrainController {
         Self {
             release,
             started: 0,
-            running: BTreeMap::new(),
+            running: OrderedMap::new(),
             timers: TimerQueue::default(),
             tries: VecDeque::new(),
             awaited: None,
@@ -170,7 +170,7 @@ impl DrainController {
         let Some(node) = next.pop_front() else { return };
         self.started += 1;
         let id = self.started;
-        let (pods, errors, failed) = (BTreeMap::new(), Vec::new(), Vec::new());
+        let (pods, errors, failed) = (OrderedMap::new(), Vec::new(), Vec::new());
         let drain = Drain {
             options,
             nodes: count,
@@ -220,7 +220,7 @@ impl DrainController {
             let uid = context.cluster.get_pod(key)?.metadata.uid.clone();
             Some((key.clone(), Pending { uid, accepted: None }))
         };
-        drain.pods = pods.iter().filter_map(pending).ordered_map();
+        drain.pods = pods.iter().filter_map(pending).collect::<OrderedMap<_, _>>();
         let deadline = (!timeout.is_zero()).then(|| context.now.saturating_add(timeout));
         drain.deadline = deadline;
         if !warnings.is_empty() {

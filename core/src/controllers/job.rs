@@ -6,7 +6,8 @@ mod indexed;
 mod tracking;
 
 use alloc::borrow::ToOwned;
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
+
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -30,6 +31,7 @@ use crate::api::{
     WorkloadKind,
 };
 use crate::cluster::{Change, Cluster};
+use crate::order::{OrderedMap, OrderedSet};
 use crate::protocol::TimeoutReason;
 use crate::queue::timer_queue::TimerId;
 use crate::release::{JobBackoff, KubernetesRelease};
@@ -45,7 +47,7 @@ const BATCH_PERIOD: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug)]
 pub struct JobController {
     reconciler: Reconciler<Step>,
-    jobs: BTreeMap<WorkloadKey, JobState>,
+    jobs: OrderedMap<WorkloadKey, JobState>,
     last_sync: JobSync,
     /// The batch in which the last pod was created, and how many were not.
     batch: u32,
@@ -75,11 +77,11 @@ struct JobState {
     failures: u32,
     last_failure: Option<Time>,
     /// Those failures that no status tells yet, and when each pod ended as far as is known.
-    uncounted: BTreeMap<PodKey, Time>,
+    uncounted: OrderedMap<PodKey, Time>,
     /// Pods that are counted, by releases that look at finalizers.
-    counted: BTreeSet<PodKey>,
+    counted: OrderedSet<PodKey>,
     /// Pods that it has deleted since they were too many, which do not count as failed.
-    surplus: BTreeSet<PodKey>,
+    surplus: OrderedSet<PodKey>,
     /// When it is looked at because of its pods.
     batch: Option<Timestamp>,
     /// How often its queue has been told to look again since it was told to forget.
@@ -89,8 +91,8 @@ struct JobState {
     /// When it is looked at because of `activeDeadlineSeconds`.
     deadline: Option<Timestamp>,
     /// With `backoffLimitPerIndex`: the failures of each number, and the numbers that have failed.
-    failures_of: BTreeMap<i64, IndexFailures>,
-    failed_indexes: BTreeSet<i64>,
+    failures_of: OrderedMap<i64, IndexFailures>,
+    failed_indexes: OrderedSet<i64>,
 }
 
 #[derive(Clone, Debug)]
@@ -142,7 +144,7 @@ impl JobController {
     pub fn new(release: KubernetesRelease) -> Self {
         Self {
             reconciler: Reconciler::new(release, WorkloadKind::Job),
-            jobs: BTreeMap::new(),
+            jobs: OrderedMap::new(),
             last_sync: JobSync::default(),
             batch: 0,
             not_created: 0,

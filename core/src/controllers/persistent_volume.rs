@@ -2,7 +2,7 @@
 //! no part of Kubernetes, is assumed to make volumes at once.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeSet, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -15,7 +15,7 @@ use crate::api::{
     PersistentVolumeSpec, PodKey, StorageClass, VolumeStatus, pod_claims,
 };
 use crate::cluster::{Change, Cluster, VolumeChange, Volumes};
-use crate::order::Ordered;
+use crate::order::OrderedSet;
 use crate::policy::scheduling::{find_matching_volume, is_free_for};
 use crate::protocol::RequestId;
 use crate::protocol::zone::{REGION_LABEL, ZONE_LABEL};
@@ -55,9 +55,9 @@ pub enum PersistentVolumeAction {
 #[derive(Clone, Debug, Default)]
 pub struct PersistentVolumeController {
     /// Claims without a volume.
-    pending: BTreeSet<PodKey>,
+    pending: OrderedSet<PodKey>,
     /// Claims that are being deleted.
-    deleted: BTreeSet<PodKey>,
+    deleted: OrderedSet<PodKey>,
     actions: VecDeque<PersistentVolumeAction>,
 }
 
@@ -183,8 +183,8 @@ fn provision(
     let topology = match node {
         Some(node) => zone_of(node),
         None => {
-            let zones: BTreeSet<(String, Option<String>)> =
-                cluster.nodes().filter_map(|(_, node)| zone_of(node)).ordered_set();
+            let zones: OrderedSet<(String, Option<String>)> =
+                cluster.nodes().filter_map(|(_, node)| zone_of(node)).collect::<OrderedSet<_>>();
             let zones: Vec<_> = zones.into_iter().collect();
             let place = place_of(&claim.metadata.name).checked_rem(zones.len());
             place.and_then(|place| zones.get(place).cloned())

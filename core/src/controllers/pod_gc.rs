@@ -1,14 +1,14 @@
 //! The pod garbage collector: pods on nodes that are gone or out of service, pods that wait for a
 //! node and are deleted, and the oldest of too many that have ended.
 
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::{Context, Controller, WorkTicket};
 use crate::api::{ConditionStatus, NodeName, Pod, PodCondition, PodKey, PodPhase};
 use crate::cluster::{Change, Cluster};
-use crate::order::Order;
+use crate::order::{Order, OrderedMap, OrderedSet};
 use crate::protocol::{RequestId, TimeoutReason, round_up};
 use crate::queue::timer_queue::{TimerId, TimerQueue};
 use crate::release::KubernetesRelease;
@@ -85,12 +85,12 @@ impl PodGcConfig {
 pub struct PodGcController {
     config: PodGcConfig,
     /// Nodes that are gone while their pods are not, and when it is looked whether they still are.
-    quarantine: BTreeMap<NodeName, Timestamp>,
+    quarantine: OrderedMap<NodeName, Timestamp>,
     quarantine_ends_late: bool,
     first_pass: Timestamp,
     /// Pods that have ended, and those that are deleted without having a node.
-    ended: BTreeSet<PodKey>,
-    unscheduled: BTreeSet<PodKey>,
+    ended: OrderedSet<PodKey>,
+    unscheduled: OrderedSet<PodKey>,
     /// The next pass, if one is planned.
     timers: TimerQueue<()>,
     planned: bool,
@@ -105,11 +105,11 @@ struct Pass {
     /// How many requests are out.
     awaited: usize,
     /// Nodes that are looked for, by the request.
-    lookups: BTreeMap<RequestId, NodeName>,
+    lookups: OrderedMap<RequestId, NodeName>,
     /// Nodes that are gone for good.
     gone: Vec<NodeName>,
     /// Pods that are deleted already.
-    taken: BTreeSet<PodKey>,
+    taken: OrderedSet<PodKey>,
 }
 
 impl PodGcController {
@@ -118,11 +118,11 @@ impl PodGcController {
     pub fn new(config: PodGcConfig) -> Self {
         Self {
             config,
-            quarantine: BTreeMap::new(),
+            quarantine: OrderedMap::new(),
             quarantine_ends_late: false,
             first_pass: Timestamp::ZERO,
-            ended: BTreeSet::new(),
-            unscheduled: BTreeSet::new(),
+            ended: OrderedSet::new(),
+            unscheduled: OrderedSet::new(),
             timers: TimerQueue::default(),
             planned: false,
             pass: Pass::default(),

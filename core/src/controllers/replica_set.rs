@@ -1,6 +1,6 @@
 //! ReplicaSets: as many pods as are wanted.
 
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -15,7 +15,7 @@ use crate::api::{
     WorkloadKey, WorkloadKind,
 };
 use crate::cluster::{Change, Cluster};
-use crate::order::Ordered;
+use crate::order::{OrderedMap, OrderedSet};
 use crate::release::KubernetesRelease;
 use crate::time::Time;
 
@@ -27,14 +27,14 @@ const BURST_REPLICAS: i64 = 500;
 pub struct ReplicaSetController {
     reconciler: Reconciler<Step>,
     /// How many names each has made up.
-    created: BTreeMap<WorkloadKey, u64>,
+    created: OrderedMap<WorkloadKey, u64>,
     /// Owned pods that have not all labels of the template.
-    unlabeled: BTreeMap<WorkloadKey, BTreeSet<PodKey>>,
+    unlabeled: OrderedMap<WorkloadKey, OrderedSet<PodKey>>,
     /// The batch in which the last pod was created, and what was said when it was refused.
     batch: u32,
     failure: Option<String>,
     /// Whose pods go first among equals.
-    scale_downs: BTreeMap<String, VecDeque<(NodeName, Time)>>,
+    scale_downs: OrderedMap<String, VecDeque<(NodeName, Time)>>,
 }
 
 #[derive(Clone, Debug)]
@@ -61,20 +61,21 @@ impl ReplicaSetController {
     pub fn new(release: KubernetesRelease) -> Self {
         Self {
             reconciler: Reconciler::new(release, WorkloadKind::ReplicaSet),
-            created: BTreeMap::new(),
-            unlabeled: BTreeMap::new(),
+            created: OrderedMap::new(),
+            unlabeled: OrderedMap::new(),
             batch: 0,
             failure: None,
-            scale_downs: BTreeMap::new(),
+            scale_downs: OrderedMap::new(),
         }
     }
 
     /// Where several pods are ranked equally, or their UIDs decide, these are deleted first, known
     /// by node and time of creation, each entry once: by `namespace/name` of the Deployment or
     /// ReplicaSet. Upstream's sort keeps no order among equals, and gets them in that of a map.
-    pub fn prefer(&mut self, scale_downs: BTreeMap<String, Vec<(NodeName, Time)>>) {
+    pub fn prefer(&mut self, scale_downs: OrderedMap<String, Vec<(NodeName, Time)>>) {
         let scale_downs = scale_downs.into_iter();
-        self.scale_downs = scale_downs.map(|(key, nodes)| (key, nodes.into())).ordered_map();
+        self.scale_downs =
+            scale_downs.map(|(key, nodes)| (key, nodes.into())).collect::<OrderedMap<_, _>>();
     }
 
     /// The status that a ReplicaSet has when nobody has written one: its pods are counted.
@@ -148,7 +149,7 @@ impl ReplicaSetController {
                 let pods = cluster.owned_pods(key).pods.iter();
                 let unlabeled = pods
                     .filter(|pod| cluster.get_pod(pod).is_some_and(|pod| !is_labeled(new, pod)));
-                let unlabeled: BTreeSet<PodKey> = unlabeled.cloned().ordered_set();
+                let unlabeled: OrderedSet<PodKey> = unlabeled.cloned().collect::<OrderedSet<_>>();
                 self.unlabeled.remove(key);
                 if !unlabeled.is_empty() {
                     self.unlabeled.insert(key.clone(), unlabeled);
@@ -222,9 +223,9 @@ fn status_of(
 fn related_pods<'a>(
     cluster: &Cluster,
     set: &Workload,
-    nodes: BTreeSet<&'a str>,
-) -> BTreeMap<&'a str, i64> {
-    let Some(owner) = set.owner() else { return BTreeMap::new() };
+    nodes: OrderedSet<&'a str>,
+) -> OrderedMap<&'a str, i64> {
+    let Some(owner) = set.owner() else { return OrderedMap::new() };
     let siblings = cluster.workloads_owned_by(&owner).filter_map(|key| cluster.get_workload(key));
     let selectors: Vec<_> = siblings.filter_map(|sibling| sibling.selector().ok()).collect();
     let is_related = |pod: &Pod| {
@@ -233,7 +234,7 @@ fn related_pods<'a>(
             && selectors.iter().any(|selector| selector.matches(&pod.metadata.labels))
     };
     let related = |node| count(cluster.pods_of(node).filter(|(_, pod)| is_related(pod)));
-    nodes.into_iter().map(|node| (node, related(node))).ordered_map()
+    nodes.into_iter().map(|node| (node, related(node))).collect::<OrderedMap<_, _>>()
 }
 
 impl Reconcile for ReplicaSetController {
@@ -299,7 +300,8 @@ impl Reconcile for ReplicaSetController {
         if set.metadata.deletion_timestamp.is_none() && missing < 0 {
             let mut pods = claimed.pods(cluster, key);
             pods.retain(|pod| pod.is_active());
-            let nodes = pods.iter().map(|pod| pod.spec.node_name.as_str()).ordered_set();
+            let nodes =
+                pods.iter().map(|pod| pod.spec.node_name.as_str()).collect::<OrderedSet<_>>();
             let related = related_pods(cluster, set, nodes);
             let related = |node: &str| related.get(node).copied().unwrap_or(0);
             let surplus = usize::try_from((-missing).min(BURST_REPLICAS)).unwrap_or(0);

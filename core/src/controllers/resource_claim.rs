@@ -2,7 +2,7 @@
 //! that nobody uses.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeSet, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -16,6 +16,7 @@ use crate::api::{
     claim_statuses, pod_resource_claims,
 };
 use crate::cluster::{Change, Cluster, DeviceChange, Devices};
+use crate::order::OrderedSet;
 use crate::policy::scheduling::{MOST_CONSUMERS, is_reserved_for, reserve_for};
 use crate::protocol::{ObjectReference, RecordedEvent, RequestId};
 
@@ -55,7 +56,7 @@ pub enum ResourceClaimAction {
 #[derive(Clone, Debug, Default)]
 pub struct ResourceClaimController {
     /// Pods whose template is missing.
-    waiting: BTreeSet<PodKey>,
+    waiting: OrderedSet<PodKey>,
     actions: VecDeque<ResourceClaimAction>,
 }
 

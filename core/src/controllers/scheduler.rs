@@ -1,7 +1,7 @@
 //! The scheduler at work: pods that wait for a node, in their order, and when they are tried again.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -15,7 +15,7 @@ use crate::api::{
     pod_claims,
 };
 use crate::cluster::{Change, Cluster, DeviceChange, Devices, VolumeChange, Volumes};
-use crate::order::Ordered;
+use crate::order::{OrderedMap, OrderedSet};
 use crate::policy::devices::AllocatorFeatures;
 use crate::policy::scheduling::{
     BudgetOfVictims, ClusterEvent, Decision, Preemption, Rejectors, Snapshot, preempted_condition,
@@ -98,37 +98,37 @@ pub struct Scheduler {
     allocator: Option<AllocatorFeatures>,
     /// Changes with the snapshot.
     version: u64,
-    waiting: BTreeMap<PodKey, Waiting>,
+    waiting: OrderedMap<PodKey, Waiting>,
     /// Those to be tried: by priority, then by when they came or were tried last.
-    active: BTreeMap<Rank, PodKey>,
+    active: OrderedMap<Rank, PodKey>,
     /// Those that wait for the end of their back-off, by its second and then as those to be tried:
     /// since 1.33 they are tried if there are no others. Mirrors `podBackoffQ`.
-    backoff: BTreeMap<(Timestamp, Rank), PodKey>,
+    backoff: OrderedMap<(Timestamp, Rank), PodKey>,
     /// Those that were tried in vain and wait for a change, with the plugins that rejected them.
     /// Mirrors `unschedulableQ`.
-    unschedulable: BTreeMap<PodKey, Rejectors>,
+    unschedulable: OrderedMap<PodKey, Rejectors>,
     /// Those of them that nothing has changed for since: to try them again would change nothing.
-    unflushed: BTreeSet<PodKey>,
+    unflushed: OrderedSet<PodKey>,
     /// Those of them that want to be where certain other pods are.
-    seeking: BTreeSet<PodKey>,
+    seeking: OrderedSet<PodKey>,
     /// Where the search for nodes goes on.
     next: usize,
     entered: u64,
     /// What was said last of pods of one controller, and when in terms of `version`.
-    failures: BTreeMap<String, (u64, String, Rejectors)>,
+    failures: OrderedMap<String, (u64, String, Rejectors)>,
     /// When pods are tried again.
     timers: TimerQueue<PodKey>,
     actions: VecDeque<SchedulerAction>,
     /// Pods that are tried before any controller looks at the node that has just changed.
     ahead: usize,
     /// That number for each node, in the order in which it is uncordoned.
-    ahead_of: BTreeMap<NodeName, VecDeque<usize>>,
+    ahead_of: OrderedMap<NodeName, VecDeque<usize>>,
     /// Times at which the scheduler learns of pods created about then, by pod or controller.
-    arrivals: BTreeMap<String, Vec<Timestamp>>,
+    arrivals: OrderedMap<String, Vec<Timestamp>>,
     /// Nodes to be taken where several are equally good, by pod or controller.
-    placements: BTreeMap<String, VecDeque<NodeName>>,
+    placements: OrderedMap<String, VecDeque<NodeName>>,
     /// The UIDs of pods for which such a node was taken out of several.
-    placed_by_lot: BTreeSet<String>,
+    placed_by_lot: OrderedSet<String>,
 }
 
 /// Longest time between a recorded arrival and the creation, in nanoseconds.
@@ -205,48 +205,52 @@ impl Scheduler {
             snapshot,
             allocator: None,
             version: 0,
-            waiting: BTreeMap::new(),
-            active: BTreeMap::new(),
-            backoff: BTreeMap::new(),
-            unschedulable: BTreeMap::new(),
-            unflushed: BTreeSet::new(),
-            seeking: BTreeSet::new(),
+            waiting: OrderedMap::new(),
+            active: OrderedMap::new(),
+            backoff: OrderedMap::new(),
+            unschedulable: OrderedMap::new(),
+            unflushed: OrderedSet::new(),
+            seeking: OrderedSet::new(),
             next: 0,
             entered: 0,
-            failures: BTreeMap::new(),
+            failures: OrderedMap::new(),
             timers: TimerQueue::default(),
             actions: VecDeque::new(),
             ahead: 0,
-            ahead_of: BTreeMap::new(),
-            arrivals: BTreeMap::new(),
-            placements: BTreeMap::new(),
-            placed_by_lot: BTreeSet::new(),
+            ahead_of: OrderedMap::new(),
+            arrivals: OrderedMap::new(),
+            placements: OrderedMap::new(),
+            placed_by_lot: OrderedSet::new(),
         }
     }
 
     /// Where several nodes are equally good, the first of these that is among them is taken, and
     /// crossed out: by `namespace/name` of a pod, or of the workload that its pods are of.
     /// Upstream draws lots.
-    pub fn prefer(&mut self, placements: BTreeMap<String, Vec<NodeName>>) {
+    pub fn prefer(&mut self, placements: OrderedMap<String, Vec<NodeName>>) {
         let placements = placements.into_iter();
-        self.placements = placements.map(|(key, nodes)| (key, nodes.into())).ordered_map();
+        self.placements =
+            placements.map(|(key, nodes)| (key, nodes.into())).collect::<OrderedMap<_, _>>();
     }
 
     /// A pod that is created at about such a time is known then, not before, each entry for one
     /// pod: by `namespace/name` of the pod, or of the workload that it is of.
-    pub fn arrive(&mut self, arrivals: BTreeMap<String, Vec<Timestamp>>) {
+    pub fn arrive(&mut self, arrivals: OrderedMap<String, Vec<Timestamp>>) {
         self.arrivals = arrivals;
     }
 
     /// Sets the number of pods tried between the two writes that uncordon a node, in the order of
     /// the uncordonings; 1 by default.
-    pub fn try_ahead(&mut self, tried: BTreeMap<NodeName, Vec<usize>>) {
-        self.ahead_of = tried.into_iter().map(|(node, tried)| (node, tried.into())).ordered_map();
+    pub fn try_ahead(&mut self, tried: OrderedMap<NodeName, Vec<usize>>) {
+        self.ahead_of = tried
+            .into_iter()
+            .map(|(node, tried)| (node, tried.into()))
+            .collect::<OrderedMap<_, _>>();
     }
 
     /// The UIDs of pods for which several nodes were equally good and a preferred one was taken.
     #[must_use]
-    pub const fn placed_by_lot(&self) -> &BTreeSet<String> {
+    pub const fn placed_by_lot(&self) -> &OrderedSet<String> {
         &self.placed_by_lot
     }
 
@@ -926,7 +930,7 @@ fn may_help(old: &Node, new: &Node) -> bool {
     let conditions = |node: &Node| {
         let conditions = node.status.conditions.iter();
         let conditions = conditions.map(|one| (one.type_.clone(), one.status.clone()));
-        conditions.ordered_map()
+        conditions.collect::<OrderedMap<_, _>>()
     };
     let allocatable = |node: &Node| node.status.other.get("allocatable").cloned();
     old.spec.unschedulable && !new.spec.unschedulable

@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
+
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -21,7 +22,7 @@ use crate::api::{
     StatefulSetStatus, VolumeStatus, Workload, WorkloadKey, WorkloadKind,
 };
 use crate::cluster::{Change, Cluster};
-use crate::order::Order;
+use crate::order::{Order, OrderedMap};
 use crate::release::KubernetesRelease;
 
 /// The label that has the name of the pod.
@@ -32,7 +33,7 @@ pub(super) const POD_NAME_LABEL: &str = "statefulset.kubernetes.io/pod-name";
 pub struct StatefulSetController {
     reconciler: Reconciler<Step>,
     /// What the templates of each one were, the present one last.
-    revisions: BTreeMap<WorkloadKey, Vec<Revision>>,
+    revisions: OrderedMap<WorkloadKey, Vec<Revision>>,
 }
 
 /// A template of a StatefulSet, as a ControllerRevision keeps it.
@@ -58,7 +59,7 @@ impl StatefulSetController {
     #[must_use]
     pub fn new(release: KubernetesRelease) -> Self {
         let reconciler = Reconciler::new(release, WorkloadKind::StatefulSet);
-        Self { reconciler, revisions: BTreeMap::new() }
+        Self { reconciler, revisions: OrderedMap::new() }
     }
 
     /// Tells it of a ControllerRevision, the oldest first.
@@ -248,7 +249,7 @@ impl<'a> Sync<'a> {
 
     fn run(&mut self, pods: &[&'a Arc<Pod>]) {
         let (start, end) = self.range();
-        let mut found: BTreeMap<i64, &Arc<Pod>> = BTreeMap::new();
+        let mut found: OrderedMap<i64, &Arc<Pod>> = OrderedMap::new();
         let mut condemned: Vec<(i64, &Arc<Pod>)> = Vec::new();
         for pod in pods {
             self.status.replicas += 1;

@@ -20,7 +20,7 @@
 mod action;
 mod deletion;
 
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -31,6 +31,7 @@ use self::deletion::Deletions;
 use super::{Context, Controller, WorkTicket};
 use crate::api::{Node, NodeName, Pod, PodKey, Taint, Toleration};
 use crate::cluster::{Change, Lister};
+use crate::order::{OrderedMap, OrderedSet};
 use crate::policy::matching::{
     find_matching_untolerated_taint, matching_tolerations, min_toleration_time,
 };
@@ -77,7 +78,7 @@ struct PodItem {
 #[derive(Clone, Debug)]
 pub struct TaintEvictionController {
     behaviour: Behaviour,
-    tainted_nodes: BTreeMap<NodeName, Arc<[Taint]>>,
+    tainted_nodes: OrderedMap<NodeName, Arc<[Taint]>>,
     queue: TimedWorkerQueue<PodKey>,
     node_items: WorkQueue<NodeName>,
     pod_items: WorkQueue<PodItem>,
@@ -99,7 +100,7 @@ impl TaintEvictionController {
         };
         Self {
             behaviour,
-            tainted_nodes: BTreeMap::new(),
+            tainted_nodes: OrderedMap::new(),
             queue: TimedWorkerQueue::default(),
             node_items: WorkQueue::default(),
             pod_items: WorkQueue::default(),
@@ -413,7 +414,7 @@ impl TaintEvictionController {
     }
 
     /// Timers by pod.
-    pub(crate) fn timers(&self) -> BTreeMap<&PodKey, TimedWorker> {
+    pub(crate) fn timers(&self) -> OrderedMap<&PodKey, TimedWorker> {
         self.queue.pending()
     }
 
@@ -426,13 +427,13 @@ impl TaintEvictionController {
     /// Pods with a `nil` entry: their deletion is being tried, or has succeeded but the pod is not
     /// gone yet (up to 1.32).
     #[must_use]
-    pub fn tombstones(&self) -> BTreeSet<&PodKey> {
+    pub fn tombstones(&self) -> OrderedSet<&PodKey> {
         self.queue.nil_keys()
     }
 
     /// Known nodes with `NoExecute` taints, and these taints.
     #[must_use]
-    pub fn tainted_nodes(&self) -> &BTreeMap<NodeName, Arc<[Taint]>> {
+    pub fn tainted_nodes(&self) -> &OrderedMap<NodeName, Arc<[Taint]>> {
         &self.tainted_nodes
     }
 

@@ -16,7 +16,7 @@ use super::claims::{Claimed, Claims};
 use super::{Context, Controller, WorkTicket};
 use crate::api::{
     DaemonSetStatus, NodeName, OwnerReference, PersistentVolumeClaim, Pod, PodKey, PodPhase,
-    PodTemplate, Toleration, Workload, WorkloadKey, WorkloadKind,
+    PodTemplate, Toleration, Workload, WorkloadKey, WorkloadKind, json_value,
 };
 use crate::cluster::{Change, Cluster};
 use crate::order::Order;
@@ -682,7 +682,7 @@ pub(crate) fn comparable(template: &PodTemplate) -> String {
     template.metadata.labels.remove(HASH_LABEL);
     template.metadata.creation_timestamp = None;
     // Every key is a string, so that there is a JSON form.
-    serde_json::to_value(&template)
+    json_value(&template)
         .map_or_else(|_| String::new(), |value| alloc::string::ToString::to_string(&value))
 }
 

@@ -1,6 +1,5 @@
 //! Records of evictions, small and shared among the pods of a node.
 
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -15,7 +14,7 @@ use crate::api::{NodeName, Pod, PodKey, Taint, Toleration, well_known};
 use crate::controllers::device_taint_eviction::DeviceEviction;
 use crate::controllers::node_lifecycle::NodeTaintHistory;
 use crate::controllers::taint_eviction::{Decision, EvictionDecision};
-use crate::order::Order;
+use crate::order::{Order, OrderedMap};
 use crate::policy::matching::matching_tolerations;
 use crate::time::Timestamp;
 
@@ -25,9 +24,9 @@ pub(crate) struct EvictionRecords {
     /// Iterated only by [`sorted`](Self::sorted), so that its order has no effect.
     evictions: HashMap<PodKey, Eviction, FixedState>,
     /// Evictions of gone pods whose name another pod has taken, in order.
-    earlier: BTreeMap<PodKey, Vec<Eviction>>,
+    earlier: OrderedMap<PodKey, Vec<Eviction>>,
     /// Nodes as the taint-eviction controller last saw them.
-    nodes: BTreeMap<NodeName, TaintedNode>,
+    nodes: OrderedMap<NodeName, TaintedNode>,
     /// The feature gate `TaintTolerationComparisonOperators`.
     comparison_operators: bool,
 }
@@ -43,7 +42,12 @@ struct TaintedNode {
 impl EvictionRecords {
     pub(crate) fn new(comparison_operators: bool) -> Self {
         let evictions = HashMap::with_hasher(FixedState::with_seed(0));
-        Self { evictions, earlier: BTreeMap::new(), nodes: BTreeMap::new(), comparison_operators }
+        Self {
+            evictions,
+            earlier: OrderedMap::new(),
+            nodes: OrderedMap::new(),
+            comparison_operators,
+        }
     }
 
     /// Eviction of the pod with this name, or of the last one if it is gone: a past deletion or a
@@ -203,9 +207,9 @@ impl EvictionRecords {
 
     /// Due times at which some pods had to wait for the client, each with the last deletion
     /// time. The order among these pods is unspecified.
-    pub(crate) fn throttled(&self) -> BTreeMap<Timestamp, Timestamp> {
+    pub(crate) fn throttled(&self) -> OrderedMap<Timestamp, Timestamp> {
         let all = || self.evictions.values().chain(self.earlier.values().flatten());
-        let mut moments: BTreeMap<Timestamp, Timestamp> = BTreeMap::new();
+        let mut moments: OrderedMap<Timestamp, Timestamp> = OrderedMap::new();
         for eviction in all().filter(|eviction| eviction.throttled) {
             let last = moments.entry(eviction.fire_at).or_default();
             *last = eviction.deleted_at.map_or(*last, |deleted| deleted.max(*last));

@@ -18,7 +18,7 @@ mod views;
 mod volumes;
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet};
+
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -44,7 +44,7 @@ use crate::api::node_condition_type::READY;
 use crate::api::{ConditionStatus, Node, NodeName, Pod, PodKey};
 use crate::cluster::{Change, Cluster, VolumeChange};
 use crate::controllers::{Context, Controller, WorkTicket};
-use crate::order::Order;
+use crate::order::{Order, OrderedMap, OrderedSet};
 use crate::protocol::zone::{ZoneKey, find_zone};
 use crate::protocol::{
     HeartbeatSchedule, RecordedEvent, RequestId, TimeoutReason, UnreachableCause,
@@ -82,11 +82,11 @@ pub(crate) struct KubeletSetup {
 #[derive(Clone, Debug)]
 pub(crate) struct Kubelets {
     config: KubeletsConfig,
-    by_node: BTreeMap<NodeName, Kubelet>,
+    by_node: OrderedMap<NodeName, Kubelet>,
     /// The zones that are cut off the API server.
-    cut_zones: BTreeSet<ZoneKey>,
+    cut_zones: OrderedSet<ZoneKey>,
     /// When the clocks of kubelets to come tick, for their leases and their status.
-    ticks: [BTreeMap<NodeName, Timestamp>; 2],
+    ticks: [OrderedMap<NodeName, Timestamp>; 2],
     timers: TimerQueue<(NodeName, Wake)>,
     /// When the containers of pods have started, or pods are not admitted.
     starts: TimerQueue<Start>,
@@ -266,7 +266,7 @@ pub(crate) struct Kubelet {
     switch: Option<TimerId>,
     flap: Option<Flap>,
     /// Pods whose Ready condition a controller has set False; the kubelet knows better.
-    marked: BTreeSet<PodKey>,
+    marked: OrderedSet<PodKey>,
     /// Deletions that it has not confirmed.
     unconfirmed: Vec<Unconfirmed>,
     /// Pods whose containers end by themselves, or have, while it is unreachable.
@@ -304,7 +304,7 @@ impl Kubelet {
             post: None,
             switch: None,
             flap: None,
-            marked: BTreeSet::new(),
+            marked: OrderedSet::new(),
             unconfirmed: Vec::new(),
             completions: Vec::new(),
             power: Power::On,
@@ -388,9 +388,9 @@ impl Kubelets {
     pub(crate) fn new(config: KubeletsConfig) -> Self {
         Self {
             config,
-            by_node: BTreeMap::new(),
-            cut_zones: BTreeSet::new(),
-            ticks: [BTreeMap::new(), BTreeMap::new()],
+            by_node: OrderedMap::new(),
+            cut_zones: OrderedSet::new(),
+            ticks: [OrderedMap::new(), OrderedMap::new()],
             timers: TimerQueue::default(),
             starts: TimerQueue::default(),
             completions: TimerQueue::default(),
@@ -431,7 +431,7 @@ impl Kubelets {
         &mut self,
         start: Time,
         cluster: &mut Cluster,
-        leases: &BTreeMap<NodeName, Time>,
+        leases: &OrderedMap<NodeName, Time>,
     ) {
         let nodes: Vec<(NodeName, Arc<Node>)> =
             cluster.nodes().map(|(name, node)| (name.clone(), node.clone())).collect();
@@ -442,7 +442,11 @@ impl Kubelets {
     }
 
     /// The clocks of these kubelets by which they post their status tick then.
-    pub(crate) fn set_status_ticks(&mut self, start: Time, ticks: &BTreeMap<NodeName, Timestamp>) {
+    pub(crate) fn set_status_ticks(
+        &mut self,
+        start: Time,
+        ticks: &OrderedMap<NodeName, Timestamp>,
+    ) {
         for (name, at) in ticks {
             let Some(kubelet) = self.by_node.get_mut(name.as_str()) else { continue };
             kubelet.status_origin = *at;
@@ -458,8 +462,8 @@ impl Kubelets {
     /// The clocks of kubelets that are registered later tick then, for leases and for status.
     pub(crate) fn expect_ticks(
         &mut self,
-        lease: BTreeMap<NodeName, Timestamp>,
-        status: BTreeMap<NodeName, Timestamp>,
+        lease: OrderedMap<NodeName, Timestamp>,
+        status: OrderedMap<NodeName, Timestamp>,
     ) {
         self.ticks = [lease, status];
     }
@@ -517,7 +521,7 @@ impl Kubelets {
         }
         let (unreachable, report) =
             (is_unreachable(node), heartbeat::KubeletConditions::of(node, &self.healthy));
-        let tick = |ticks: &BTreeMap<NodeName, Timestamp>| ticks.get(name.as_str()).copied();
+        let tick = |ticks: &OrderedMap<NodeName, Timestamp>| ticks.get(name.as_str()).copied();
         let [lease, status] = self.ticks.each_ref().map(tick);
         let origin = lease.unwrap_or(context.now);
         let origins = (origin, status.or(lease).unwrap_or(context.now));

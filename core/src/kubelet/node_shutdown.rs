@@ -5,7 +5,6 @@
 //! the kubelet asks for when it starts. It ends its pods in groups, those of the lowest priority
 //! first, and gives each group a time. Mirrors `pkg/kubelet/nodeshutdown`.
 
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -17,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::eviction::{ConfigError, KubeletConfiguration, KubeletPod, SYSTEM_CRITICAL_PRIORITY};
 use crate::api::node_condition_type::READY;
 use crate::api::{Pod, PodKey, PodPhase};
-use crate::order::Order;
+use crate::order::{Order, OrderedMap};
 use crate::release::{FeatureGate, FeatureGates, GateStage, KubernetesRelease};
 use crate::time::{Span, Time};
 
@@ -336,7 +335,7 @@ impl NodeShutdownConfig {
         release: KubernetesRelease,
         pods: impl IntoIterator<Item = (&'a PodKey, &'a Pod)>,
     ) -> Vec<ShutdownGroup> {
-        let mut places: BTreeMap<usize, Vec<(PodKey, i64)>> = BTreeMap::new();
+        let mut places: OrderedMap<usize, Vec<(PodKey, i64)>> = OrderedMap::new();
         for (key, pod) in pods {
             let place = self.place_of(release, pod);
             let Some(period) = self.periods.get(place) else { continue };

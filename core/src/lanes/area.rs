@@ -1,6 +1,5 @@
 //! An area of the lanes: some objects during a time span.
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -8,6 +7,7 @@ use core::time::Duration;
 
 use super::{LaneState, LaneSubject, Segment};
 use crate::event::Event;
+use crate::order::{OrderedMap, OrderedSet};
 use crate::plural::count;
 use crate::scenario::Expectation;
 use crate::time::{Span, Timestamp};
@@ -54,12 +54,12 @@ impl Area {
     pub fn of(
         segments: impl Fn(&LaneSubject) -> Vec<Segment>,
         events: &[Event],
-        subjects: &BTreeSet<LaneSubject>,
+        subjects: &OrderedSet<LaneSubject>,
         (from, to): (Timestamp, Timestamp),
     ) -> Self {
-        let mut found: BTreeMap<(&'static str, LaneState), (usize, Duration)> = BTreeMap::new();
+        let mut found: OrderedMap<(&'static str, LaneState), (usize, Duration)> = OrderedMap::new();
         for subject in subjects {
-            let mut own: BTreeMap<LaneState, Duration> = BTreeMap::new();
+            let mut own: OrderedMap<LaneState, Duration> = OrderedMap::new();
             for segment in segments(subject) {
                 let end = segment.to.min(to);
                 let begin = segment.from.max(from);

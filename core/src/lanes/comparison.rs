@@ -1,6 +1,5 @@
 //! Comparison of two runs: where they diverge, and their figures.
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -10,7 +9,7 @@ use super::{LaneRecorder, LaneState, LaneSubject, Segment};
 use crate::api::{NodeName, PodKey, WorkloadKey};
 use crate::event::{Event, EventKind, RequestResult, RequestVerb};
 use crate::kubelet::EvictionManagerReport;
-use crate::order::Ordered;
+use crate::order::{OrderedMap, OrderedSet};
 use crate::pod_state::{PodHealth, PodVerdict};
 use crate::simulator::{Availability, Gap, Simulator};
 use crate::time::{Span, Timestamp};
@@ -88,7 +87,8 @@ impl Comparison {
         let until = a.simulator.now().min(b.simulator.now());
         let mut subjects = Vec::new();
         let mut first: Option<(Timestamp, u8, LaneSubject)> = None;
-        let all: BTreeSet<_> = a.recorder.subjects().chain(b.recorder.subjects()).ordered_set();
+        let all: OrderedSet<_> =
+            a.recorder.subjects().chain(b.recorder.subjects()).collect::<OrderedSet<_>>();
         for subject in all {
             let Some(at) = parts_at(runs, subject, until) else { continue };
             let key = (at, rank(subject), subject.clone());
@@ -293,8 +293,8 @@ fn later_so(
 
 /// Time of each pod's first eviction: the API server accepts a controller's `DELETE`, or its
 /// kubelet kills it.
-fn evictions(run: Run<'_>) -> BTreeMap<PodKey, Timestamp> {
-    let mut found = BTreeMap::new();
+fn evictions(run: Run<'_>) -> OrderedMap<PodKey, Timestamp> {
+    let mut found = OrderedMap::new();
     for event in run.events {
         if let EventKind::Request {
             pod,
@@ -314,10 +314,10 @@ fn evictions(run: Run<'_>) -> BTreeMap<PodKey, Timestamp> {
 }
 
 /// Downtimes of the top-level workloads.
-fn downtimes(simulator: &Simulator) -> BTreeMap<WorkloadKey, Downtime> {
+fn downtimes(simulator: &Simulator) -> OrderedMap<WorkloadKey, Downtime> {
     let all = simulator.cluster().workloads().filter(|(_, workload)| workload.owner().is_none());
     all.filter_map(|(key, _)| Some((key.clone(), Downtime::of(&simulator.availability(key)?))))
-        .ordered_map()
+        .collect::<OrderedMap<_, _>>()
 }
 
 impl Downtime {
@@ -337,8 +337,8 @@ impl<'a> Look<'a> {
 }
 
 /// Values of two maps for each key of either.
-fn both<K: Ord + Clone, V: Clone>(maps: [BTreeMap<K, V>; 2]) -> Vec<(K, [Option<V>; 2])> {
-    let keys: BTreeSet<&K> = maps.iter().flat_map(BTreeMap::keys).ordered_set();
+fn both<K: Ord + Clone, V: Clone>(maps: [OrderedMap<K, V>; 2]) -> Vec<(K, [Option<V>; 2])> {
+    let keys: OrderedSet<&K> = maps.iter().flat_map(OrderedMap::keys).collect::<OrderedSet<_>>();
     let of = |key: &K| maps.each_ref().map(|map| map.get(key).cloned());
     keys.into_iter().map(|key| (key.clone(), of(key))).collect()
 }

@@ -1,7 +1,6 @@
 //! Recording of lanes, moment by moment.
 #![deny(clippy::wildcard_enum_match_arm, reason = "a new event is thought of here")]
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -12,7 +11,7 @@ use crate::api::{
     ConditionStatus, Node, NodeCondition, NodeName, PodKey, TaintEffect, node_condition_type,
 };
 use crate::event::{Event, EventKind, RequestResult, RequestVerb};
-use crate::order::Ordered;
+use crate::order::{OrderedMap, OrderedSet};
 use crate::pod_state::{PodHealth, PodState, PodVerdict};
 use crate::protocol::zone::ZoneKey;
 use crate::scenario::{Player, ScenarioError};
@@ -23,7 +22,7 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug)]
 pub struct LaneRecorder {
     /// Shared with copies of the recorder until one of them changes.
-    lanes: BTreeMap<LaneSubject, Arc<Vec<Segment>>>,
+    lanes: OrderedMap<LaneSubject, Arc<Vec<Segment>>>,
     /// Number of events recorded.
     events: usize,
     forecast_from: Option<Timestamp>,
@@ -35,14 +34,15 @@ pub struct LaneRecorder {
 /// Events of one moment, with the indexes of those about each zone, node and pod.
 struct Happened<'a> {
     events: &'a [Event],
-    zones: BTreeMap<&'a ZoneKey, Vec<usize>>,
-    nodes: BTreeMap<&'a NodeName, Vec<usize>>,
-    pods: BTreeMap<&'a PodKey, Vec<usize>>,
+    zones: OrderedMap<&'a ZoneKey, Vec<usize>>,
+    nodes: OrderedMap<&'a NodeName, Vec<usize>>,
+    pods: OrderedMap<&'a PodKey, Vec<usize>>,
 }
 
 impl<'a> Happened<'a> {
     fn new(events: &'a [Event]) -> Self {
-        let (mut zones, mut nodes, mut pods) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let (mut zones, mut nodes, mut pods) =
+            (OrderedMap::new(), OrderedMap::new(), OrderedMap::new());
         for (index, event) in events.iter().enumerate() {
             let of = event.what.subject();
             if let Some(zone) = of.zone.filter(|_| of.node.is_none()) {
@@ -83,7 +83,7 @@ impl LaneRecorder {
     #[must_use]
     pub fn new(simulator: &Simulator) -> Self {
         let mut recorder = Self {
-            lanes: BTreeMap::new(),
+            lanes: OrderedMap::new(),
             events: 0,
             forecast_from: None,
             last_change: Timestamp::ZERO,
@@ -146,7 +146,7 @@ impl LaneRecorder {
     #[must_use]
     pub fn causes(&self, subject: &LaneSubject, segment: usize) -> Vec<Cause> {
         let mut causes: Vec<Cause> = Vec::new();
-        let mut seen = BTreeSet::new();
+        let mut seen = OrderedSet::new();
         let mut at = Some((subject.clone(), segment));
         while let Some((subject, index)) = at.take().filter(|at| seen.insert(at.clone())) {
             let Some(segment) = self.segments(&subject).get(index) else { break };
@@ -197,7 +197,7 @@ impl LaneRecorder {
         };
         let ended = |segment: &Segment| !segment.goes_on && segment.to >= now;
         // Events of this moment after that point may have hidden the state before them.
-        let mut unsure = BTreeSet::new();
+        let mut unsure = OrderedSet::new();
         for (subject, segments) in &mut self.lanes {
             if segments.last().is_some_and(|last| !later(last) && !ended(last)) {
                 continue;
@@ -224,17 +224,17 @@ impl LaneRecorder {
     }
 
     /// Everything that has a lane or should have one.
-    fn all(&self, simulator: &Simulator) -> BTreeSet<LaneSubject> {
+    fn all(&self, simulator: &Simulator) -> OrderedSet<LaneSubject> {
         let cluster = simulator.cluster();
         let nodes = cluster.nodes().map(|(node, _)| LaneSubject::Node { node: node.clone() });
         let pods = cluster.pods().map(|(pod, _)| LaneSubject::Pod { pod: pod.clone() });
         let zones = simulator.zones().into_iter().map(|zone| LaneSubject::Zone { zone: zone.key });
-        self.lanes.keys().cloned().chain(zones).chain(nodes).chain(pods).ordered_set()
+        self.lanes.keys().cloned().chain(zones).chain(nodes).chain(pods).collect::<OrderedSet<_>>()
     }
 
     /// Records the events of one moment, with the simulation as it is after them.
     pub fn record(&mut self, simulator: &Simulator, events: &[Event]) {
-        let mut subjects = BTreeSet::new();
+        let mut subjects = OrderedSet::new();
         for event in events {
             let subject = event.what.subject();
             if let Some(node) = subject.node {
@@ -279,7 +279,7 @@ impl LaneRecorder {
     fn look_at(
         &mut self,
         simulator: &Simulator,
-        subjects: &BTreeSet<LaneSubject>,
+        subjects: &OrderedSet<LaneSubject>,
         events: &[Event],
     ) {
         self.compare(simulator, subjects, events, Now::is);
@@ -289,18 +289,20 @@ impl LaneRecorder {
     fn compare(
         &mut self,
         simulator: &Simulator,
-        subjects: &BTreeSet<LaneSubject>,
+        subjects: &OrderedSet<LaneSubject>,
         events: &[Event],
         goes_on: fn(&Now, &Segment) -> bool,
     ) {
         let states = simulator.pod_states();
-        let zones: BTreeMap<_, _> =
-            if subjects.iter().any(|one| matches!(one, LaneSubject::Zone { .. })) {
-                let states = simulator.node_lifecycle().into_iter().flat_map(|it| it.zone_states());
-                states.map(|(key, state, reason)| (key, (state, reason))).ordered_map()
-            } else {
-                BTreeMap::new()
-            };
+        let zones: OrderedMap<_, _> = if subjects
+            .iter()
+            .any(|one| matches!(one, LaneSubject::Zone { .. }))
+        {
+            let states = simulator.node_lifecycle().into_iter().flat_map(|it| it.zone_states());
+            states.map(|(key, state, reason)| (key, (state, reason))).collect::<OrderedMap<_, _>>()
+        } else {
+            OrderedMap::new()
+        };
         let at = simulator.now();
         let events = &Happened::new(events);
         for subject in subjects {

@@ -1,6 +1,6 @@
 //! One run of a procedure: whose turn it is, and what follows when a node is done.
 
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -13,6 +13,7 @@ use crate::api::node_condition_type::READY;
 use crate::api::{ConditionStatus, Node, NodeName, Pod, PodKey, WorkloadKind};
 use crate::command::Command;
 use crate::event::{Event, EventKind};
+use crate::order::{OrderedMap, OrderedSet};
 use crate::policy::drain::AfterError;
 use crate::protocol::TimeoutReason;
 use crate::report::{Millis, Recorder, another_node};
@@ -50,13 +51,13 @@ pub(super) struct Course<'r> {
     waiting: VecDeque<usize>,
     due: Vec<(Timestamp, Next)>,
     /// Nodes by the numbers of their drains.
-    drains: BTreeMap<u64, usize>,
+    drains: OrderedMap<u64, usize>,
     /// Node whose drain is being started.
     starting: Option<usize>,
     /// Nodes that wait for a new one before they are drained.
-    surging: BTreeSet<usize>,
+    surging: OrderedSet<usize>,
     /// Pods that had to leave the nodes, with their UIDs.
-    left: BTreeSet<(PodKey, String)>,
+    left: OrderedSet<(PodKey, String)>,
     /// Time of the last change of a pod.
     last_change: Timestamp,
 }
@@ -83,10 +84,10 @@ impl<'r> Course<'r> {
             nodes: order.iter().map(node).collect(),
             waiting: (0..order.len()).collect(),
             due: Vec::new(),
-            drains: BTreeMap::new(),
+            drains: OrderedMap::new(),
             starting: None,
-            surging: BTreeSet::new(),
-            left: BTreeSet::new(),
+            surging: OrderedSet::new(),
+            left: OrderedSet::new(),
             last_change: at,
         }
     }

@@ -1,6 +1,5 @@
 //! Procedures: nodes, and an act on them.
 
-use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,7 +10,7 @@ use serde::Serialize;
 use super::{no_node, wrong};
 use crate::api::{Node, NodeName, Taint};
 use crate::cluster::Cluster;
-use crate::order::Ordered;
+use crate::order::OrderedSet;
 use crate::policy::drain::DrainOptions;
 use crate::policy::validation::validate_node_taints;
 use crate::protocol::zone::{ZoneKey, find_zone};
@@ -125,8 +124,8 @@ impl NodeChoice {
             }
             Self::Zone(zone) => {
                 let zone_of = |node: &Node| ZoneKey::of(&node.metadata.labels);
-                let zones: BTreeSet<ZoneKey> =
-                    cluster.nodes().map(|(_, node)| zone_of(node)).ordered_set();
+                let zones: OrderedSet<ZoneKey> =
+                    cluster.nodes().map(|(_, node)| zone_of(node)).collect::<OrderedSet<_>>();
                 let zone = find_zone(&zones, zone).map_err(|meant| {
                     let all = || zones.iter().map(ZoneKey::name).collect();
                     let known: Vec<String> = if meant.is_empty() { all() } else { meant };
@@ -139,7 +138,7 @@ impl NodeChoice {
         if nodes.is_empty() {
             return Err(wrong("nodes", "expected one node at least".into()));
         }
-        let distinct = nodes.iter().ordered_set();
+        let distinct = nodes.iter().collect::<OrderedSet<_>>();
         if distinct.len() < nodes.len() {
             return Err(wrong("nodes", "a node is named twice".into()));
         }

@@ -1,6 +1,5 @@
 //! How long pods take to become ready, as those of the cluster took.
 
-use alloc::collections::BTreeMap;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -8,6 +7,7 @@ use core::time::Duration;
 use serde_json::Value;
 
 use crate::api::{ConditionStatus, Pod, START_UP_TIME_ANNOTATION, WorkloadKey};
+use crate::order::OrderedMap;
 use crate::scenario::Scenario;
 use crate::time::Span;
 
@@ -18,8 +18,8 @@ const LONGEST: Duration = Duration::from_secs(30 * 60);
 /// `lastTransitionTime` of the conditions `PodScheduled` and `Ready`, over pods none of whose
 /// containers has restarted. Whole seconds.
 #[must_use]
-pub fn measured_start_up_times(scenario: &Scenario) -> BTreeMap<WorkloadKey, Span> {
-    let mut times: BTreeMap<WorkloadKey, Vec<Duration>> = BTreeMap::new();
+pub fn measured_start_up_times(scenario: &Scenario) -> OrderedMap<WorkloadKey, Span> {
+    let mut times: OrderedMap<WorkloadKey, Vec<Duration>> = OrderedMap::new();
     for pod in &scenario.objects.pods {
         if let (Some(owner), Some(time)) = (pod.metadata.controller_key(), start_up_time(pod)) {
             times.entry(owner).or_default().push(time);
@@ -57,7 +57,7 @@ pub(super) fn give(scenario: &mut Scenario) -> Vec<(WorkloadKey, Span)> {
         Some(known.owner().filter(|top| workloads.iter().any(|it| it.key() == *top)))
             .map(|top| top.unwrap_or_else(|| owner.clone()))
     };
-    let times: BTreeMap<WorkloadKey, Span> =
+    let times: OrderedMap<WorkloadKey, Span> =
         times.iter().filter_map(|(owner, time)| Some((top(owner)?, *time))).collect();
     for workload in &mut scenario.objects.workloads {
         let key = workload.key();

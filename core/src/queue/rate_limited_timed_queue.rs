@@ -1,10 +1,10 @@
 //! Work that waits for a rate limiter, with at most one entry per value.
 
-use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use crate::order::OrderedSet;
 use crate::queue::flowcontrol::{RateLimiter, TokenBucketRateLimiter};
 use crate::time::Timestamp;
 
@@ -40,7 +40,7 @@ pub struct TimedValue<K> {
 #[derive(Clone, Debug)]
 pub struct RateLimitedTimedQueue<K> {
     queue: Vec<TimedValue<K>>,
-    set: BTreeSet<K>,
+    set: OrderedSet<K>,
     limiter: RateLimiter,
     turns: u64,
 }
@@ -49,7 +49,7 @@ impl<K: Clone + Ord> RateLimitedTimedQueue<K> {
     /// An empty queue with this limiter.
     #[must_use]
     pub const fn new(limiter: RateLimiter) -> Self {
-        Self { queue: Vec::new(), set: BTreeSet::new(), limiter, turns: 0 }
+        Self { queue: Vec::new(), set: OrderedSet::new(), limiter, turns: 0 }
     }
 
     /// An empty queue whose limiter starts with a token and receives `qps` a second; it allows
@@ -184,7 +184,7 @@ impl<K: Clone + Ord> RateLimitedTimedQueue<K> {
 
     /// Seen values, in order.
     #[must_use]
-    pub const fn set(&self) -> &BTreeSet<K> {
+    pub const fn set(&self) -> &OrderedSet<K> {
         &self.set
     }
 

@@ -1,6 +1,5 @@
 //! Work that starts at a given time, at most one piece per key.
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use core::hash::{BuildHasher, Hash};
 use core::time::Duration;
 
@@ -9,7 +8,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use slab::Slab;
 
-use crate::order::Ordered;
+use crate::order::{OrderedMap, OrderedSet};
 use crate::time::Timestamp;
 
 /// A piece of work with its times. Mirrors `tainteviction.TimedWorker`.
@@ -49,7 +48,7 @@ pub struct TimedWorkerQueue<K> {
     /// Slots by key. Never iterated, so that its order has no effect.
     by_key: HashTable<usize>,
     /// Slots by the time of their timers.
-    timers: BTreeMap<Timestamp, Chain>,
+    timers: OrderedMap<Timestamp, Chain>,
     sequence: u64,
     hasher: FixedState,
 }
@@ -85,7 +84,7 @@ impl<K> Default for TimedWorkerQueue<K> {
         Self {
             slots: Slab::new(),
             by_key: HashTable::new(),
-            timers: BTreeMap::new(),
+            timers: OrderedMap::new(),
             sequence: 0,
             hasher: FixedState::with_seed(0),
         }
@@ -216,14 +215,19 @@ impl<K: Clone + Eq + Hash + Ord> TimedWorkerQueue<K> {
 
     /// Work by key, in the order of keys, without `nil` entries.
     #[must_use]
-    pub fn pending(&self) -> BTreeMap<&K, TimedWorker> {
-        self.entries().filter_map(|slot| Some((&slot.key, slot.worker?))).ordered_map()
+    pub fn pending(&self) -> OrderedMap<&K, TimedWorker> {
+        self.entries()
+            .filter_map(|slot| Some((&slot.key, slot.worker?)))
+            .collect::<OrderedMap<_, _>>()
     }
 
     /// Keys with a `nil` entry, in order.
     #[must_use]
-    pub fn nil_keys(&self) -> BTreeSet<&K> {
-        self.entries().filter(|slot| slot.worker.is_none()).map(|slot| &slot.key).ordered_set()
+    pub fn nil_keys(&self) -> OrderedSet<&K> {
+        self.entries()
+            .filter(|slot| slot.worker.is_none())
+            .map(|slot| &slot.key)
+            .collect::<OrderedSet<_>>()
     }
 
     /// Number of keys with an entry.

@@ -1,7 +1,6 @@
 //! Timers in the order of their time, then of their creation.
 
-use alloc::collections::BTreeMap;
-
+use crate::order::OrderedMap;
 use crate::time::Timestamp;
 
 /// Numbers for timers and other waiting items, in the order of creation, across all queues that
@@ -35,12 +34,12 @@ pub type TimerId = (Timestamp, u64);
 /// Timers with their purposes.
 #[derive(Clone, Debug)]
 pub struct TimerQueue<T> {
-    timers: BTreeMap<TimerId, T>,
+    timers: OrderedMap<TimerId, T>,
 }
 
 impl<T> Default for TimerQueue<T> {
     fn default() -> Self {
-        Self { timers: BTreeMap::new() }
+        Self { timers: OrderedMap::new() }
     }
 }
 

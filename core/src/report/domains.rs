@@ -1,6 +1,5 @@
 //! Failure domains, and the room that the remaining nodes have for their pods.
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -13,7 +12,7 @@ use crate::api::{
     Amounts, Node, NodeName, Pod, PodKey, TaintEffect, WorkloadKind, is_default, node_allocatable,
     pod_requests,
 };
-use crate::order::Ordered;
+use crate::order::{OrderedMap, OrderedSet};
 use crate::protocol::zone::ZoneKey;
 use crate::release::KubernetesRelease;
 use crate::simulator::{Simulator, token_every};
@@ -159,7 +158,7 @@ struct Room {
 struct Found {
     kind: DomainKind,
     name: String,
-    nodes: BTreeSet<NodeName>,
+    nodes: OrderedSet<NodeName>,
     pair: Option<[usize; 2]>,
 }
 
@@ -196,7 +195,7 @@ pub(super) fn domains(
         found.push(Found { kind: DomainKind::List, name: list.name.clone(), nodes, pair: None });
     }
     found.extend(pairs(&found, options)?);
-    let pools = if options.device_pools { device_pools(simulator) } else { BTreeMap::new() };
+    let pools = if options.device_pools { device_pools(simulator) } else { OrderedMap::new() };
     let rooms = rooms(simulator);
     let total = total(rooms.values());
     let mut domains: Vec<Domain> =
@@ -205,7 +204,7 @@ pub(super) fn domains(
         kind: DomainKind::DevicePool,
         name,
         pods: pods.len(),
-        nodes: pods.into_values().ordered_set().into_iter().collect(),
+        nodes: pods.into_values().collect::<OrderedSet<_>>().into_iter().collect(),
         pair: None,
         whole_cluster: false,
         same_nodes_as: None,
@@ -214,7 +213,7 @@ pub(super) fn domains(
     }));
     let nodes = simulator.cluster().nodes().len();
     let is_part = domains.iter().any(|domain| domain.nodes.len() < nodes);
-    let mut first: BTreeMap<(Vec<NodeName>, bool), usize> = BTreeMap::new();
+    let mut first: OrderedMap<(Vec<NodeName>, bool), usize> = OrderedMap::new();
     let of_nodes = |domain: &Domain| domain.kind != DomainKind::DevicePool;
     for (index, domain) in domains.iter_mut().enumerate().filter(|(_, it)| of_nodes(it)) {
         let is_all = domain.nodes.len() == nodes && domain.kind != DomainKind::List;
@@ -227,8 +226,8 @@ pub(super) fn domains(
 }
 
 /// The pods that have devices of each pool, with their nodes, by `driver/pool`.
-fn device_pools(simulator: &Simulator) -> BTreeMap<String, BTreeMap<PodKey, NodeName>> {
-    let mut pools: BTreeMap<String, BTreeMap<PodKey, NodeName>> = BTreeMap::new();
+fn device_pools(simulator: &Simulator) -> OrderedMap<String, OrderedMap<PodKey, NodeName>> {
+    let mut pools: OrderedMap<String, OrderedMap<PodKey, NodeName>> = OrderedMap::new();
     if !simulator.config().gates().is_ok_and(|gates| gates.has_device_taints()) {
         return pools;
     }
@@ -252,7 +251,7 @@ fn device_pools(simulator: &Simulator) -> BTreeMap<String, BTreeMap<PodKey, Node
 pub(super) fn taint_spread(simulator: &Simulator, domains: &[Domain]) -> Millis {
     let cluster = simulator.cluster();
     let together = |domain: &Domain| {
-        let mut zones: BTreeMap<ZoneKey, u32> = BTreeMap::new();
+        let mut zones: OrderedMap<ZoneKey, u32> = OrderedMap::new();
         for node in domain.nodes.iter().filter_map(|node| cluster.get_node(node.as_str())) {
             *zones.entry(ZoneKey::of(&node.metadata.labels)).or_default() += 1;
         }
@@ -285,7 +284,7 @@ fn grouped(
     kind: DomainKind,
     label: &str,
 ) -> impl Iterator<Item = Found> + use<> {
-    let mut groups: BTreeMap<String, BTreeSet<NodeName>> = BTreeMap::new();
+    let mut groups: OrderedMap<String, OrderedSet<NodeName>> = OrderedMap::new();
     for (key, node) in simulator.cluster().nodes() {
         if let Some(name) = domain_of(kind, label, node) {
             groups.entry(name).or_default().insert(key.clone());
@@ -299,21 +298,21 @@ pub(super) fn nodes_in(
     simulator: &Simulator,
     outline: &Outline,
     domain: &Domain,
-) -> BTreeSet<NodeName> {
+) -> OrderedSet<NodeName> {
     let cluster = simulator.cluster();
     match (domain.kind, domain.pair) {
         (DomainKind::Pair, Some(pair)) => {
             let both = pair.iter().filter_map(|index| outline.domains.get(*index));
-            both.flat_map(|part| nodes_in(simulator, outline, part)).ordered_set()
+            both.flat_map(|part| nodes_in(simulator, outline, part)).collect::<OrderedSet<_>>()
         }
         (DomainKind::Pair | DomainKind::List | DomainKind::DevicePool, _) => {
-            domain.nodes.iter().cloned().ordered_set()
+            domain.nodes.iter().cloned().collect::<OrderedSet<_>>()
         }
         (kind, _) => {
             let label = domain.name.split('=').next().unwrap_or_default();
             let is_in = |node: &Node| domain_of(kind, label, node).as_ref() == Some(&domain.name);
             let nodes = cluster.nodes().filter(|(_, node)| is_in(node));
-            nodes.map(|(name, _)| name.clone()).ordered_set()
+            nodes.map(|(name, _)| name.clone()).collect::<OrderedSet<_>>()
         }
     }
 }
@@ -354,7 +353,7 @@ fn pairs(single: &[Found], options: &ReportOptions) -> Result<Vec<Found>, Report
                 pairs.push(Found {
                     kind: DomainKind::Pair,
                     name: format!("{} + {}", first.name, second.name),
-                    nodes: &first.nodes | &second.nodes,
+                    nodes: first.nodes.iter().chain(&second.nodes).cloned().collect(),
                     pair: Some([*one, *other]),
                 });
             }
@@ -363,7 +362,7 @@ fn pairs(single: &[Found], options: &ReportOptions) -> Result<Vec<Found>, Report
     Ok(pairs)
 }
 
-fn rooms(simulator: &Simulator) -> BTreeMap<&NodeName, Room> {
+fn rooms(simulator: &Simulator) -> OrderedMap<&NodeName, Room> {
     let (cluster, release) = (simulator.cluster(), simulator.config().release);
     let each = cluster.nodes().map(|(name, node)| {
         let mut room = Room { free: free_of(node), ..Room::default() };
@@ -375,7 +374,7 @@ fn rooms(simulator: &Simulator) -> BTreeMap<&NodeName, Room> {
         }
         (name, room)
     });
-    each.ordered_map()
+    each.collect::<OrderedMap<_, _>>()
 }
 
 /// Free amounts of a node that takes pods.
@@ -407,8 +406,8 @@ impl Room {
 
 /// Free amounts of several nodes, each with the number of nodes that limit it, and the number of
 /// nodes.
-fn total<'a>(rooms: impl Iterator<Item = &'a Room>) -> (BTreeMap<String, (i64, usize)>, usize) {
-    let mut total: BTreeMap<String, (i64, usize)> = BTreeMap::new();
+fn total<'a>(rooms: impl Iterator<Item = &'a Room>) -> (OrderedMap<String, (i64, usize)>, usize) {
+    let mut total: OrderedMap<String, (i64, usize)> = OrderedMap::new();
     let mut nodes = 0;
     for free in rooms.filter_map(|room| room.free.as_ref()) {
         nodes += 1;
@@ -423,8 +422,8 @@ fn total<'a>(rooms: impl Iterator<Item = &'a Room>) -> (BTreeMap<String, (i64, u
 
 fn domain(
     Found { kind, name, nodes, pair }: Found,
-    rooms: &BTreeMap<&NodeName, Room>,
-    (all, takers): &(BTreeMap<String, (i64, usize)>, usize),
+    rooms: &OrderedMap<&NodeName, Room>,
+    (all, takers): &(OrderedMap<String, (i64, usize)>, usize),
 ) -> Domain {
     let own = || nodes.iter().filter_map(|node| rooms.get(node));
     let (within, takers_within) = total(own());

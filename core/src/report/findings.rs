@@ -1,7 +1,6 @@
 //! Evaluation of all runs: figures for each failure and workload, scores, the worst findings, and
 //! the remedies that help.
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -18,7 +17,7 @@ use super::{
     ReportSubject, Run, RunResult, WorkloadRun, ZoneStep, rows, text,
 };
 use crate::api::{NodeName, Pod, Taint, TaintEffect, WorkloadKey, WorkloadKind, well_known};
-use crate::order::{Order, Ordered};
+use crate::order::{Order, OrderedMap, OrderedSet};
 use crate::plural::count;
 use crate::policy::matching::tolerates;
 use crate::simulator::Simulator;
@@ -357,10 +356,14 @@ fn harm(figures: &WorkloadRun) -> Millis {
 }
 
 /// Harm of a run to each workload that it affects.
-type Harms<'a> = BTreeMap<&'a ReportSubject, Millis>;
+type Harms<'a> = OrderedMap<&'a ReportSubject, Millis>;
 
 fn harms(result: &RunResult) -> Harms<'_> {
-    result.workloads.iter().map(|figures| (&figures.subject, harm(figures))).ordered_map()
+    result
+        .workloads
+        .iter()
+        .map(|figures| (&figures.subject, harm(figures)))
+        .collect::<OrderedMap<_, _>>()
 }
 
 /// Combines results, in any order, into a report, which names the number of missing runs.
@@ -368,7 +371,7 @@ fn harms(result: &RunResult) -> Harms<'_> {
 /// # Errors
 /// A result names an unknown failure domain, or two results of one run differ.
 pub fn report(outline: &Outline, results: &[RunResult]) -> Result<Report, ReportError> {
-    let mut by_run: BTreeMap<&Run, &RunResult> = BTreeMap::new();
+    let mut by_run: OrderedMap<&Run, &RunResult> = OrderedMap::new();
     for result in results {
         if result.run.domain >= outline.domains.len() {
             let domain = result.run.domain;
@@ -386,7 +389,7 @@ pub fn report(outline: &Outline, results: &[RunResult]) -> Result<Report, Report
             return Err(ReportError::Results(message));
         }
     }
-    let planned: BTreeSet<Run> = super::runs(outline).into_iter().ordered_set();
+    let planned: OrderedSet<Run> = super::runs(outline).into_iter().collect::<OrderedSet<_>>();
     let made = || by_run.iter().filter(|(run, _)| planned.contains(**run)).map(|(_, it)| *it);
     let cells = cells(outline, made());
     let scores = scores(outline, &cells, made().next().is_some());
@@ -424,22 +427,24 @@ pub fn report(outline: &Outline, results: &[RunResult]) -> Result<Report, Report
 /// All results, and the failures that count.
 struct Known<'a> {
     outline: &'a Outline,
-    by_run: &'a BTreeMap<&'a Run, &'a RunResult>,
+    by_run: &'a OrderedMap<&'a Run, &'a RunResult>,
     /// Harm by run, kept because every finding needs it again.
-    harms: BTreeMap<&'a Run, Harms<'a>>,
+    harms: OrderedMap<&'a Run, Harms<'a>>,
     /// The runs of the cluster as it is.
-    planned: BTreeSet<&'a Run>,
-    by_nodes: BTreeMap<usize, Vec<usize>>,
+    planned: OrderedSet<&'a Run>,
+    by_nodes: OrderedMap<usize, Vec<usize>>,
 }
 
 impl<'a> Known<'a> {
     fn new(
         outline: &'a Outline,
-        by_run: &'a BTreeMap<&'a Run, &'a RunResult>,
-        planned: &'a BTreeSet<Run>,
+        by_run: &'a OrderedMap<&'a Run, &'a RunResult>,
+        planned: &'a OrderedSet<Run>,
     ) -> Self {
-        let planned = planned.iter().filter(|run| outline.counts(run.domain)).ordered_set();
-        let harms = by_run.iter().map(|(run, result)| (*run, harms(result))).ordered_map();
+        let planned =
+            planned.iter().filter(|run| outline.counts(run.domain)).collect::<OrderedSet<_>>();
+        let harms =
+            by_run.iter().map(|(run, result)| (*run, harms(result))).collect::<OrderedMap<_, _>>();
         Self { outline, by_run, harms, planned, by_nodes: outline.by_nodes() }
     }
 
@@ -480,8 +485,8 @@ fn summary(result: &RunResult) -> RunSummary {
 type SeededRuns<'a> = Vec<(u32, &'a WorkloadRun)>;
 
 fn cells<'a>(outline: &Outline, results: impl Iterator<Item = &'a RunResult>) -> Vec<Cell> {
-    let mut seeds: BTreeMap<(usize, &Fault), usize> = BTreeMap::new();
-    let mut all: BTreeMap<(usize, usize, &ReportSubject), SeededRuns> = BTreeMap::new();
+    let mut seeds: OrderedMap<(usize, &Fault), usize> = OrderedMap::new();
+    let mut all: OrderedMap<(usize, usize, &ReportSubject), SeededRuns> = OrderedMap::new();
     let faults = outline.faults();
     let place =
         |fault: &Fault| faults.iter().position(|known| known == fault).unwrap_or(faults.len());
@@ -525,7 +530,7 @@ fn cells<'a>(outline: &Outline, results: impl Iterator<Item = &'a RunResult>) ->
 
 fn scores(outline: &Outline, cells: &[Cell], any: bool) -> Vec<WorkloadScore> {
     let horizon = Millis::from(outline.options.horizon).0.max(1);
-    let mut worst: BTreeMap<&ReportSubject, (usize, &Cell)> = BTreeMap::new();
+    let mut worst: OrderedMap<&ReportSubject, (usize, &Cell)> = OrderedMap::new();
     let harmful = |cell: &Cell| cell.harm.0 > 0 && outline.counts(cell.domain);
     for (number, cell) in cells.iter().enumerate().filter(|(_, cell)| harmful(cell)) {
         let known = worst.entry(&cell.worst.subject).or_insert((number, cell));
@@ -619,7 +624,7 @@ fn found<'a>(
     cells: &[Cell],
     results: impl Iterator<Item = &'a RunResult>,
 ) -> Vec<Finding> {
-    let mut worst: BTreeMap<&ReportSubject, &Cell> = BTreeMap::new();
+    let mut worst: OrderedMap<&ReportSubject, &Cell> = OrderedMap::new();
     for cell in cells.iter().filter(|cell| cell.harm.0 > 0 && outline.counts(cell.domain)) {
         let known = worst.entry(&cell.worst.subject).or_insert(cell);
         if cell.harm > known.harm {
@@ -628,7 +633,7 @@ fn found<'a>(
     }
     let mut findings: Vec<Finding> =
         worst.into_values().map(|cell| Finding::of(outline, cell)).collect();
-    let mut drains: BTreeMap<String, Finding> = BTreeMap::new();
+    let mut drains: OrderedMap<String, Finding> = OrderedMap::new();
     for result in results {
         let Some(drain) = result.drain.as_ref().filter(|it| it.does_not_end()) else {
             continue;
@@ -834,7 +839,7 @@ impl Finding {
         outline: &Outline,
         simulator: &Simulator,
         cells: &[Cell],
-    ) -> BTreeSet<Run> {
+    ) -> OrderedSet<Run> {
         let remedies = match (&self.subject, self.makes_pods_anew()) {
             (None, _) => budgets(outline, simulator, self),
             (Some(_), Some(workload)) => {
@@ -847,7 +852,7 @@ impl Finding {
             }
             (Some(_), None) => Vec::new(),
         };
-        let mut runs = BTreeSet::new();
+        let mut runs = OrderedSet::new();
         let sweep = self.tries_tolerations();
         let outages =
             OUTAGES.map(|secs| Fault::PowerOff { back_after: Span(Duration::from_secs(secs)) });
@@ -940,24 +945,25 @@ pub(super) fn remedies(
     simulator: &Simulator,
     results: &[RunResult],
 ) -> Vec<Run> {
-    let by_run: BTreeMap<&Run, &RunResult> = results.iter().map(|it| (&it.run, it)).ordered_map();
-    let planned = super::runs(outline).into_iter().ordered_set();
+    let by_run: OrderedMap<&Run, &RunResult> =
+        results.iter().map(|it| (&it.run, it)).collect::<OrderedMap<_, _>>();
+    let planned = super::runs(outline).into_iter().collect::<OrderedSet<_>>();
     let known = Known::new(outline, &by_run, &planned);
     let cells = cells(outline, known.plain());
     let all = found(outline, &cells, known.plain());
     let groups = verdict::groups(outline, &all);
     let worst = groups.iter().take(outline.options.remedies).filter_map(|it| it.findings.first());
-    let worst: BTreeSet<usize> = worst.copied().ordered_set();
+    let worst: OrderedSet<usize> = worst.copied().collect::<OrderedSet<_>>();
     let all = all.into_iter().enumerate();
     let mut findings: Vec<Finding> =
         all.filter(|(index, _)| worst.contains(index)).map(|(_, finding)| finding).collect();
-    let could: BTreeSet<Run> = findings
+    let could: OrderedSet<Run> = findings
         .iter()
         .flat_map(|finding| finding.could_help(outline, simulator, &cells))
-        .ordered_set();
+        .collect::<OrderedSet<_>>();
     let mut runs: Vec<Run> = could.into_iter().filter(|run| !by_run.contains_key(run)).collect();
     if runs.is_empty() {
-        let mut judged = BTreeSet::new();
+        let mut judged = OrderedSet::new();
         for finding in &mut findings {
             finding.help(&known);
             let helps = finding.effects.iter().filter(|effect| effect.helps);

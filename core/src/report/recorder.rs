@@ -2,7 +2,7 @@
 //! examined, so that unaffected objects cost no time.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -19,7 +19,7 @@ use crate::command::Command;
 use crate::controllers::job::wanted_pods;
 use crate::event::{Event, EventKind};
 use crate::lanes::{LaneRecorder, LaneSubject, Lanes};
-use crate::order::{Order, Ordered};
+use crate::order::{Order, OrderedMap, OrderedSet};
 use crate::protocol::zone::{ZoneKey, ZoneState};
 use crate::scenario::Step;
 use crate::simulator::{Simulator, why_unschedulable};
@@ -176,7 +176,8 @@ pub(super) fn subjects(simulator: &Simulator) -> Vec<ReportSubject> {
     let pods = cluster.pods().map(|(_, pod)| pod).filter(|pod| !pod.has_ended());
     let bare = pods.filter(|pod| pod.metadata.controller_key().is_none() && !pod.is_static());
     let bare = bare.map(|pod| ReportSubject::Pod(pod.key()));
-    let all: BTreeSet<_> = workloads.map(ReportSubject::Workload).chain(bare).ordered_set();
+    let all: OrderedSet<_> =
+        workloads.map(ReportSubject::Workload).chain(bare).collect::<OrderedSet<_>>();
     all.into_iter().collect()
 }
 
@@ -430,7 +431,7 @@ pub(super) fn lanes(
     let end = at.saturating_add(horizon.0);
     let mut course = Course::new(settled, at, nodes, run);
     let mut recorder = LaneRecorder::new(settled);
-    let mut pods: BTreeSet<PodKey> = BTreeSet::new();
+    let mut pods: OrderedSet<PodKey> = OrderedSet::new();
     let mut note = |simulator: &Simulator| match subject {
         ReportSubject::Workload(key) => pods.extend(simulator.cluster().pods_of_workload(key)),
         ReportSubject::Pod(pod) => _ = pods.insert(pod.clone()),
@@ -456,15 +457,15 @@ pub(crate) struct Recorder {
     settled: Arc<Simulator>,
     at: Timestamp,
     /// The failing nodes.
-    nodes: BTreeSet<NodeName>,
+    nodes: OrderedSet<NodeName>,
     /// Time until which the pods that were on them are down.
     down_until: Option<Timestamp>,
     /// Pods that were ready there, with their UIDs, by owner.
-    down: BTreeMap<ReportSubject, Vec<(PodKey, String)>>,
-    tracks: BTreeMap<ReportSubject, Track>,
+    down: OrderedMap<ReportSubject, Vec<(PodKey, String)>>,
+    tracks: OrderedMap<ReportSubject, Track>,
     /// Owners of pods that are gone, or did not exist before the fault.
-    owners: BTreeMap<PodKey, ReportSubject>,
-    evicted: BTreeSet<PodKey>,
+    owners: OrderedMap<PodKey, ReportSubject>,
+    evicted: OrderedSet<PodKey>,
     zones: Vec<ZoneStep>,
     drain: Option<DrainResult>,
 }
@@ -490,12 +491,12 @@ impl Recorder {
         let mut recorder = Self {
             settled: settled.clone(),
             at,
-            nodes: nodes.iter().cloned().ordered_set(),
+            nodes: nodes.iter().cloned().collect::<OrderedSet<_>>(),
             down_until,
-            down: BTreeMap::new(),
-            tracks: BTreeMap::new(),
-            owners: BTreeMap::new(),
-            evicted: BTreeSet::new(),
+            down: OrderedMap::new(),
+            tracks: OrderedMap::new(),
+            owners: OrderedMap::new(),
+            evicted: OrderedSet::new(),
             zones: Vec::new(),
             drain: None,
         };
@@ -524,7 +525,7 @@ impl Recorder {
 
     /// Records the events of one moment.
     pub(crate) fn take_in(&mut self, simulator: &Simulator, events: &[Event]) {
-        let mut pods: BTreeSet<&PodKey> = BTreeSet::new();
+        let mut pods: OrderedSet<&PodKey> = OrderedSet::new();
         for event in events {
             pods.extend(event.what.subject().pod);
             match &event.what {
@@ -580,7 +581,7 @@ impl Recorder {
                 | EventKind::BudgetChanged { .. } => {}
             }
         }
-        let mut reached = BTreeSet::new();
+        let mut reached = OrderedSet::new();
         for key in pods {
             let Some(subject) = self.owner(simulator, key) else { continue };
             if self.has_left(simulator, key) && self.evicted.insert(key.clone()) {
@@ -744,9 +745,9 @@ impl Recorder {
         let (cluster, before) = (simulator.cluster(), self.settled.cluster());
         let pods = match &figures.subject {
             ReportSubject::Workload(workload) => cluster.pods_of_workload(workload),
-            ReportSubject::Pod(pod) => BTreeSet::from([pod.clone()]),
+            ReportSubject::Pod(pod) => OrderedSet::from([pod.clone()]),
         };
-        let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
+        let mut reasons: OrderedMap<String, usize> = OrderedMap::new();
         let mut active = 0;
         for key in pods {
             let Some(pod) = cluster.get_pod(&key) else { continue };

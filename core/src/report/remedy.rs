@@ -1,7 +1,7 @@
 //! Remedies: changes of the cluster that could help, with their YAML.
 
 use alloc::borrow::ToOwned;
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -17,7 +17,7 @@ use crate::api::{
     Node, NodeName, PodKey, PodSpec, PodStatus, Taint, TaintEffect, Toleration, TolerationOperator,
     Workload, WorkloadKey, is_default, well_known,
 };
-use crate::order::Ordered;
+use crate::order::{OrderedMap, OrderedSet};
 use crate::scenario::{NodeGroup, Scenario};
 use crate::time::Span;
 
@@ -255,7 +255,7 @@ impl<'a> Template<'a> {
         let selector = |labels: &BTreeMap<String, String>| {
             let ours =
                 |(label, _): &(&String, &String)| !LABELS_OF_CONTROLLERS.contains(&label.as_str());
-            json!({ "matchLabels": labels.iter().filter(ours).ordered_map() })
+            json!({ "matchLabels": labels.iter().filter(ours).collect::<OrderedMap<_, _>>() })
         };
         let objects = &scenario.objects;
         if let Some(workload) = objects.workloads.iter().find(|known| known.key() == *key) {
@@ -306,10 +306,10 @@ pub(super) fn must_spread(spec: &PodSpec, topology_key: &str) -> bool {
 }
 
 /// The workload, and the ones it owns, which own the pods.
-fn sets(scenario: &Scenario, key: &WorkloadKey) -> BTreeSet<WorkloadKey> {
+fn sets(scenario: &Scenario, key: &WorkloadKey) -> OrderedSet<WorkloadKey> {
     let owned = scenario.objects.workloads.iter();
     let owned = owned.filter(|workload| workload.owner().as_ref() == Some(key));
-    owned.map(Workload::key).chain([key.clone()]).ordered_set()
+    owned.map(Workload::key).chain([key.clone()]).collect::<OrderedSet<_>>()
 }
 
 /// Changes the template of a workload, those of its ReplicaSets, and its pods.

@@ -1,6 +1,5 @@
 //! Failures as rows: zones first, nodes last, with similar failures in one row.
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -9,7 +8,7 @@ use core::cmp::Reverse;
 use serde::{Deserialize, Serialize};
 
 use super::{Cell, DomainKind, FailureTotal, Fault, Millis, Outline, ReportSubject};
-use crate::order::Order;
+use crate::order::{Order, OrderedMap, OrderedSet};
 use crate::plural::count;
 
 /// Workloads named at most in the sentence of a row.
@@ -53,7 +52,8 @@ struct Failure<'a> {
 
 /// Key that similar failures share: rank, fault, a domain that gets a row of its own, and the
 /// workloads at zero or without recovery.
-type Likeness<'a> = (Reverse<u8>, usize, Option<usize>, BTreeSet<(&'a ReportSubject, bool, bool)>);
+type Likeness<'a> =
+    (Reverse<u8>, usize, Option<usize>, OrderedSet<(&'a ReportSubject, bool, bool)>);
 
 /// Order of the kinds: larger domains first, but those with all nodes last, since nothing survives
 /// them.
@@ -76,14 +76,14 @@ fn rank(outline: &Outline, domain: usize) -> u8 {
 pub(super) fn rows(outline: &Outline, cells: &[Cell], totals: &[FailureTotal]) -> Vec<FailureRow> {
     let faults = &outline.faults();
     let place = |fault: &Fault| faults.iter().position(|it| it == fault).unwrap_or(faults.len());
-    let mut failures: BTreeMap<(usize, usize), Vec<(usize, &Cell)>> = BTreeMap::new();
+    let mut failures: OrderedMap<(usize, usize), Vec<(usize, &Cell)>> = OrderedMap::new();
     for total in totals {
         failures.entry((total.domain, place(&total.fault))).or_default();
     }
     for (number, cell) in cells.iter().enumerate().filter(|(_, cell)| cell.harm.0 > 0) {
         failures.entry((cell.domain, place(&cell.fault))).or_default().push((number, cell));
     }
-    let mut groups: BTreeMap<Likeness<'_>, Vec<Failure<'_>>> = BTreeMap::new();
+    let mut groups: OrderedMap<Likeness<'_>, Vec<Failure<'_>>> = OrderedMap::new();
     for ((domain, fault), mut cells) in failures {
         cells.order_by_key(|(number, cell)| (Reverse(cell.harm), *number));
         let Some(kind) = outline.domains.get(domain).map(|domain| domain.kind) else { continue };

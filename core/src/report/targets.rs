@@ -1,7 +1,6 @@
 //! Targets of workloads: the longest times that they may be at zero or below in failures of a kind,
 //! and whether the runs of a report kept them.
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -15,7 +14,7 @@ use super::{
     Cell, Domain, DomainKind, DrainResult, FailureTotal, Fault, Millis, Outline, Plan, Report,
     ReportSubject,
 };
-use crate::order::{Order, Ordered};
+use crate::order::{Order, OrderedMap, OrderedSet};
 use crate::plural::count;
 use crate::time::{Span, parse_duration};
 
@@ -27,7 +26,7 @@ pub const TARGETS_ANNOTATION: &str = "taintlab/targets";
 const EXAMPLE: &str = "write for example `node: atZero <= 30s, below <= 5m; drain: atZero <= 0s`";
 
 /// Targets by workload.
-pub type Targets = BTreeMap<ReportSubject, Vec<Target>>;
+pub type Targets = OrderedMap<ReportSubject, Vec<Target>>;
 
 /// Failures that a target is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -231,7 +230,8 @@ fn failures(report: &Report) -> Vec<Failure<'_>> {
         let drain = run.drain.as_ref();
         drain.is_some_and(DrainResult::does_not_end)
     });
-    let hung: BTreeSet<(usize, &Fault)> = hung.map(|run| (run.domain, &run.fault)).ordered_set();
+    let hung: OrderedSet<(usize, &Fault)> =
+        hung.map(|run| (run.domain, &run.fault)).collect::<OrderedSet<_>>();
     let each = report.failures.iter().map(|FailureTotal { domain, fault, .. }| {
         let domain = *domain;
         let first = report.outline.domains.get(domain).and_then(|it| it.same_nodes_as);
@@ -345,7 +345,7 @@ impl Plan {
 /// score. The score of the cluster remains the mean; a note says how many workloads have targets,
 /// and what the others are judged by. Without any target the report stays as it is.
 pub fn judge(report: &mut Report, targets: &Targets) -> Vec<TargetResult> {
-    let mut cells: BTreeMap<&ReportSubject, Vec<&Cell>> = BTreeMap::new();
+    let mut cells: OrderedMap<&ReportSubject, Vec<&Cell>> = OrderedMap::new();
     for cell in &report.cells {
         cells.entry(&cell.worst.subject).or_default().push(cell);
     }

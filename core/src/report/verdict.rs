@@ -1,7 +1,6 @@
 //! Summary of a report: the cluster, the failures that it survives and those that hurt most, and
 //! the findings grouped by cause.
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -12,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Cell, DomainKind, Fault, Finding, Millis, Outline, ReportSubject, RunResult, Shortfall,
 };
-use crate::order::{Order, Ordered};
+use crate::order::{Order, OrderedMap, OrderedSet};
 use crate::plural::count;
 
 /// Names listed at most in a sentence.
@@ -62,7 +61,7 @@ pub(super) fn failures<'a>(
     cells: &[Cell],
     results: impl Iterator<Item = &'a RunResult>,
 ) -> Vec<FailureTotal> {
-    let mut totals: BTreeMap<(usize, &Fault), FailureTotal> = BTreeMap::new();
+    let mut totals: OrderedMap<(usize, &Fault), FailureTotal> = OrderedMap::new();
     let by_nodes = outline.by_nodes();
     for result in results {
         for domain in by_nodes.get(&result.run.domain).into_iter().flatten().copied() {
@@ -97,7 +96,7 @@ pub(super) fn failures<'a>(
 pub(super) fn groups(outline: &Outline, findings: &[Finding]) -> Vec<FindingGroup> {
     let kind = |index: usize| outline.domains.get(index).map(|domain| domain.kind);
     let mut groups: Vec<FindingGroup> = Vec::new();
-    let mut known: BTreeMap<_, usize> = BTreeMap::new();
+    let mut known: OrderedMap<_, usize> = OrderedMap::new();
     for (index, finding) in findings.iter().enumerate() {
         let run = &finding.run;
         // Findings about different nodes count as alike.
@@ -243,12 +242,12 @@ fn names(names: impl Iterator<Item = String>) -> String {
 /// several workloads share it.
 struct ShortNames {
     /// Number of workloads for each short form.
-    known: BTreeMap<String, usize>,
+    known: OrderedMap<String, usize>,
 }
 
 impl ShortNames {
     fn new(subjects: &[ReportSubject]) -> Self {
-        let mut known = BTreeMap::new();
+        let mut known = OrderedMap::new();
         for subject in subjects {
             for form in Self::forms(&subject.to_string()) {
                 *known.entry(form.to_string()).or_default() += 1;
@@ -275,7 +274,7 @@ impl ShortNames {
 pub(super) fn verdict(outline: &Outline, failures: &[FailureTotal]) -> String {
     let subjects = outline.subjects.len() - outline.down_already().len();
     let short = ShortNames::new(&outline.subjects);
-    let told = |down: &BTreeSet<&ReportSubject>| {
+    let told = |down: &OrderedSet<&ReportSubject>| {
         if down.len() == subjects && subjects > MOST_NAMES {
             format!("all {subjects} workloads")
         } else {
@@ -300,7 +299,8 @@ pub(super) fn verdict(outline: &Outline, failures: &[FailureTotal]) -> String {
                 is_of && it.fault == *fault
             };
             let these: Vec<&FailureTotal> = failures.iter().filter(is_of).collect();
-            let down: BTreeSet<&ReportSubject> = these.iter().flat_map(|it| &it.down).ordered_set();
+            let down: OrderedSet<&ReportSubject> =
+                these.iter().flat_map(|it| &it.down).collect::<OrderedSet<_>>();
             let (bad, good): (Vec<_>, Vec<_>) =
                 these.iter().copied().partition(|it| !it.down.is_empty());
             let name = |it: &FailureTotal| {
@@ -326,7 +326,7 @@ pub(super) fn verdict(outline: &Outline, failures: &[FailureTotal]) -> String {
                 clauses.extend(good.iter().map(|it| format!("{act} {} {}", name(it), survived(0))));
             }
             for it in bad.iter().take(MOST_DOMAINS) {
-                let down: BTreeSet<&ReportSubject> = it.down.iter().ordered_set();
+                let down: OrderedSet<&ReportSubject> = it.down.iter().collect::<OrderedSet<_>>();
                 let by = if clauses.is_empty() { " survived by" } else { ":" };
                 clauses.push(format!("{act} {} is not{by} {}", name(it), told(&down)));
             }
@@ -340,8 +340,8 @@ pub(super) fn verdict(outline: &Outline, failures: &[FailureTotal]) -> String {
         push_sentence(&mut text, &clauses.join("; "));
     }
     let counted = failures.iter().filter(|it| outline.counts(it.domain));
-    let never: BTreeSet<&ReportSubject> =
-        counted.flat_map(|it| &it.never_whole_again).ordered_set();
+    let never: OrderedSet<&ReportSubject> =
+        counted.flat_map(|it| &it.never_whole_again).collect::<OrderedSet<_>>();
     if !never.is_empty() {
         let horizon = outline.options.horizon;
         push_sentence(

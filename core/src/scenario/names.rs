@@ -1,6 +1,5 @@
 //! Duplicate names: the second object would silently replace the first.
 
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -11,6 +10,7 @@ use hashbrown::HashMap;
 
 use super::Objects;
 use crate::api::ObjectMeta;
+use crate::order::OrderedMap;
 
 /// An object with the name of another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,7 +101,7 @@ impl Names<'_> {
         let objects = self.objects;
         let nodes = objects.nodes.iter().map(|node| ["", "", &node.metadata.name]);
         self.listed("node", "nodes", nodes);
-        let mut groups: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut groups: OrderedMap<&str, usize> = OrderedMap::new();
         for (index, group) in objects.node_groups.iter().enumerate() {
             if group.count == 0 {
                 continue;
@@ -128,7 +128,7 @@ impl Names<'_> {
         let objects = self.objects;
         let pods = objects.pods.iter().map(|pod| name_of("", &pod.metadata));
         self.listed("pod", "pods", pods);
-        let mut groups: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+        let mut groups: OrderedMap<(&str, &str), usize> = OrderedMap::new();
         for (index, group) in objects.node_groups.iter().enumerate() {
             if group.count == 0 || group.pods_per_node == 0 {
                 continue;

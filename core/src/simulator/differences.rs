@@ -1,11 +1,10 @@
 //! What may look different in another simulation of the same cluster.
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 
 use super::Simulator;
 use crate::api::{NodeName, PodKey};
-use crate::order::Ordered;
+use crate::order::{OrderedMap, OrderedSet};
 use crate::time::Timestamp;
 
 /// The nodes and pods that may look different in two simulations; see
@@ -13,9 +12,9 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Differences {
     /// The nodes, by name.
-    pub nodes: BTreeSet<NodeName>,
+    pub nodes: OrderedSet<NodeName>,
     /// The pods, by namespace and name.
-    pub pods: BTreeSet<PodKey>,
+    pub pods: OrderedSet<PodKey>,
 }
 
 impl Differences {
@@ -29,7 +28,7 @@ impl Differences {
     #[must_use]
     pub fn between(one: &Simulator, other: &Simulator) -> Self {
         let (ours, theirs) = (&one.api.cluster, &other.api.cluster);
-        let mut nodes = BTreeSet::new();
+        let mut nodes = OrderedSet::new();
         for (name, node) in ours.nodes() {
             let same = theirs.get_node(name.as_str()).is_some_and(|it| Arc::ptr_eq(it, node));
             if !same || one.unreachable_cause(name) != other.unreachable_cause(name) {
@@ -49,7 +48,7 @@ impl Differences {
             }
         }
 
-        let mut pods = BTreeSet::new();
+        let mut pods = OrderedSet::new();
         ours.visit_different_pods(theirs, |pod| _ = pods.insert(pod.clone()));
         let mut differ = |pod: &PodKey| _ = pods.insert(pod.clone());
         let (a, b) = (&one.nodes.taint_eviction, &other.nodes.taint_eviction);
@@ -62,26 +61,26 @@ impl Differences {
 }
 
 /// Times at which pods will be evicted because of their devices.
-fn planned(simulator: &Simulator) -> BTreeMap<&PodKey, Timestamp> {
+fn planned(simulator: &Simulator) -> OrderedMap<&PodKey, Timestamp> {
     let control = simulator.control.as_ref();
     let controller = control.and_then(|control| control.device_taint_eviction.as_ref());
-    controller.into_iter().flat_map(|it| it.planned_evictions()).ordered_map()
+    controller.into_iter().flat_map(|it| it.planned_evictions()).collect::<OrderedMap<_, _>>()
 }
 
 /// When the grace periods of terminating pods end.
-fn ends(simulator: &Simulator) -> BTreeMap<&PodKey, Timestamp> {
-    simulator.terminations().ordered_map()
+fn ends(simulator: &Simulator) -> OrderedMap<&PodKey, Timestamp> {
+    simulator.terminations().collect::<OrderedMap<_, _>>()
 }
 
 /// The pods whose deletion an unreachable kubelet is to confirm.
-fn awaited(simulator: &Simulator) -> BTreeMap<&PodKey, ()> {
-    simulator.kubelets.unconfirmed().map(|pod| (pod, ())).ordered_map()
+fn awaited(simulator: &Simulator) -> OrderedMap<&PodKey, ()> {
+    simulator.kubelets.unconfirmed().map(|pod| (pod, ())).collect::<OrderedMap<_, _>>()
 }
 
 /// Keys that have another value in one of the two maps, or none.
 fn visit_different<V: PartialEq>(
-    a: &BTreeMap<&PodKey, V>,
-    b: &BTreeMap<&PodKey, V>,
+    a: &OrderedMap<&PodKey, V>,
+    b: &OrderedMap<&PodKey, V>,
     differ: &mut impl FnMut(&PodKey),
 ) {
     for (key, value) in a {

@@ -1,6 +1,5 @@
 //! What is to come if nothing changes, and why a pod was or will be evicted when it is.
 
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -13,7 +12,7 @@ use crate::eviction_timeline::taint_order::ZoneQueue;
 use crate::eviction_timeline::time_budget::{
     Eviction, EvictionRange, Moment, OpenPhases, TimeBudget, TokenRange,
 };
-use crate::order::Ordered;
+use crate::order::OrderedMap;
 use crate::protocol::zone::{ZoneKey, ZoneState};
 use crate::time::{Timestamp, format_duration};
 
@@ -38,12 +37,12 @@ pub struct Forecast {
     simulator: Simulator,
     from: Timestamp,
     /// When the zones have tokens for the nodes that wait.
-    tokens: BTreeMap<NodeName, TokenRange>,
+    tokens: OrderedMap<NodeName, TokenRange>,
     /// When pods are due at once that wait for the controller's client, and when the last goes.
-    throttled: BTreeMap<Timestamp, Timestamp>,
+    throttled: OrderedMap<Timestamp, Timestamp>,
     /// Nodes that wait in a queue with others of the same health pass: when their turn is if they
     /// are the first of them, and the last.
-    turns: BTreeMap<NodeName, (Moment, Moment)>,
+    turns: OrderedMap<NodeName, (Moment, Moment)>,
 }
 
 impl Forecast {
@@ -62,7 +61,7 @@ impl Forecast {
             simulator.api.events.clear();
         }
         let throttled = simulator.nodes.records.throttled();
-        let (from, tokens) = (now.api.now, BTreeMap::new());
+        let (from, tokens) = (now.api.now, OrderedMap::new());
         let mut forecast = Self { simulator, from, tokens, throttled, turns: turns(now) };
         forecast.tokens = forecast.all_tokens();
         forecast
@@ -130,9 +129,9 @@ impl Forecast {
     }
 
     /// When the zones have tokens for the nodes that are tainted from now on.
-    fn all_tokens(&self) -> BTreeMap<NodeName, TokenRange> {
-        let Some(lifecycle) = &self.simulator.nodes.lifecycle else { return BTreeMap::new() };
-        let mut zones: BTreeMap<&ZoneKey, Vec<Queued<'_>>> = BTreeMap::new();
+    fn all_tokens(&self) -> OrderedMap<NodeName, TokenRange> {
+        let Some(lifecycle) = &self.simulator.nodes.lifecycle else { return OrderedMap::new() };
+        let mut zones: OrderedMap<&ZoneKey, Vec<Queued<'_>>> = OrderedMap::new();
         for (node, zone, history) in lifecycle.taint_histories() {
             let Some(dequeued) = &history.dequeued else { continue };
             // Those before have left their tokens behind.
@@ -150,7 +149,7 @@ impl Forecast {
         let lost = zones.values().flatten().count();
         let writing = self.writing_time(zones.values().flatten().map(|(node, ..)| *node));
         let doubt = if lost < 2 { Duration::ZERO } else { writing };
-        let mut tokens = BTreeMap::new();
+        let mut tokens = OrderedMap::new();
         for (zone, mut nodes) in zones {
             for (_, dequeued, _, (first, last)) in &mut nodes {
                 if dequeued.at > self.from {
@@ -275,7 +274,7 @@ impl Forecast {
 }
 
 /// Between which moments nodes have their turns that wait in queues, in whatever order.
-fn turns(simulator: &Simulator) -> BTreeMap<NodeName, (Moment, Moment)> {
+fn turns(simulator: &Simulator) -> OrderedMap<NodeName, (Moment, Moment)> {
     let lifecycle = simulator.nodes.lifecycle.as_ref();
     let zones = lifecycle.map(|lifecycle| lifecycle.zones(simulator.api.now));
     let queued = zones.into_iter().flatten().flat_map(|zone| zone.queue);
@@ -283,7 +282,7 @@ fn turns(simulator: &Simulator) -> BTreeMap<NodeName, (Moment, Moment)> {
         let (first, last) = queued.earliest_at.zip(queued.latest_at)?;
         (queued.tied > 1).then(|| (queued.node, (first.into(), last.into())))
     });
-    turns.ordered_map()
+    turns.collect::<OrderedMap<_, _>>()
 }
 
 /// A node that is tainted from now on: how it leaves its queue and what came before that in the

@@ -1,6 +1,5 @@
 //! How a run ended, once nothing is due any more.
 
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,7 +9,7 @@ use serde::Serialize;
 
 use super::Simulator;
 use crate::api::{NodeName, PodKey};
-use crate::order::Order;
+use crate::order::{Order, OrderedMap};
 use crate::plural::count;
 use crate::pod_state::{PodHealth, PodState, PodVerdict};
 use crate::time::Timestamp;
@@ -180,8 +179,8 @@ impl RunOutcome {
         if simulator.poll_timeout().is_some_and(|next| next.at < Timestamp::MAX) {
             return None;
         }
-        let mut stuck: BTreeMap<&str, Vec<PodKey>> = BTreeMap::new();
-        let mut reasons: BTreeMap<String, Vec<PodKey>> = BTreeMap::new();
+        let mut stuck: OrderedMap<&str, Vec<PodKey>> = OrderedMap::new();
+        let mut reasons: OrderedMap<String, Vec<PodKey>> = OrderedMap::new();
         let (mut pending, mut starting, mut not_ready) = (Vec::new(), Vec::new(), Vec::new());
         for (key, PodState { verdict, health, .. }) in simulator.pod_states().iter() {
             match (verdict, health) {

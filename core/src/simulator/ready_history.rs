@@ -1,6 +1,5 @@
 //! How many pods of a workload were ready, over time.
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -11,6 +10,7 @@ use super::Simulator;
 use crate::api::{DaemonSetStatus, Pod, Workload, WorkloadKey, WorkloadKind};
 use crate::cluster::Change;
 use crate::controllers::{Context, job};
+use crate::order::{OrderedMap, OrderedSet};
 use crate::time::{Span, Timestamp};
 
 /// From when on how many pods were ready, and how many were wanted.
@@ -143,9 +143,9 @@ impl Availability {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReadyHistory {
     /// Shared with copies until one of them changes.
-    curves: BTreeMap<WorkloadKey, Arc<Curve>>,
+    curves: OrderedMap<WorkloadKey, Arc<Curve>>,
     /// The workloads with fewer ready pods than they want.
-    lacking: BTreeSet<WorkloadKey>,
+    lacking: OrderedSet<WorkloadKey>,
 }
 
 #[derive(Clone, Debug, Default)]

@@ -1,9 +1,8 @@
 //! The states of pods, to look at.
 
-use alloc::collections::BTreeMap;
-
 use super::{Simulator, device_eviction};
 use crate::api::{Pod, PodKey};
+use crate::order::OrderedMap;
 use crate::pod_state::{PodCounts, PodState, PodTimer, PodVerdict};
 use crate::time::Timestamp;
 
@@ -12,12 +11,12 @@ use crate::time::Timestamp;
 pub struct PodStates<'a> {
     simulator: &'a Simulator,
     /// When the grace period of each pod that is being deleted ends.
-    ends: BTreeMap<&'a PodKey, Timestamp>,
+    ends: OrderedMap<&'a PodKey, Timestamp>,
 }
 
 impl<'a> PodStates<'a> {
     pub(super) fn of(simulator: &'a Simulator) -> Self {
-        let mut ends = BTreeMap::new();
+        let mut ends = OrderedMap::new();
         for (key, end) in simulator.terminations() {
             ends.insert(key, end);
         }

@@ -1,6 +1,5 @@
 //! What callers can look at.
 
-use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -18,6 +17,7 @@ use crate::controllers::node_lifecycle::ZoneView;
 use crate::event::UnreachableCause;
 use crate::eviction_timeline::time_budget::TimeBudget;
 use crate::kubelet::{Ranking, Signal, usage_by_status};
+use crate::order::OrderedSet;
 use crate::policy::scheduling::Decision;
 use crate::time::Timestamp;
 
@@ -224,7 +224,7 @@ impl Simulator {
 
     /// The pods of a workload, those of its ReplicaSets included.
     #[must_use]
-    pub fn pods_of_workload(&self, key: &WorkloadKey) -> BTreeSet<PodKey> {
+    pub fn pods_of_workload(&self, key: &WorkloadKey) -> OrderedSet<PodKey> {
         let control = self.control.as_ref();
         control.map(|_| self.api.cluster.pods_of_workload(key)).unwrap_or_default()
     }

@@ -1,7 +1,7 @@
 //! Warnings about PodDisruptionBudgets.
 
 use alloc::borrow::ToOwned;
-use alloc::collections::BTreeMap;
+
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,6 +11,7 @@ use super::pods::{Group, Nodes, yaml_of};
 use super::{Fix, FixLanguage, PACE, Settings, Severity, Subject, Warning, WarningCode};
 use crate::api::{IntOrPercent, LabelSelector, Pod, PodKey};
 use crate::cluster::Cluster;
+use crate::order::OrderedMap;
 use crate::plural::count;
 use crate::policy::admission::default_tolerations;
 
@@ -31,14 +32,14 @@ pub(super) async fn look(
     settings: &Settings,
     found: &mut Vec<Warning>,
 ) {
-    let mut by_namespace: BTreeMap<&str, Vec<Read<'_>>> = BTreeMap::new();
+    let mut by_namespace: OrderedMap<&str, Vec<Read<'_>>> = OrderedMap::new();
     for (key, budget) in cluster.budgets() {
         // Invalid budgets are reported where they are read.
         let (Ok(selector), Ok(limits)) = (budget.selector(), budget.limits()) else { continue };
         let read = Read { key, selector, limits, pods: Vec::new(), going: 0 };
         by_namespace.entry(key.namespace()).or_default().push(read);
     }
-    let mut several: BTreeMap<Vec<&PodKey>, Vec<&PodKey>> = BTreeMap::new();
+    let mut several: OrderedMap<Vec<&PodKey>, Vec<&PodKey>> = OrderedMap::new();
     let mut pace = PACE;
     for group in groups {
         let Some(budgets) = by_namespace.get_mut(group.namespace) else { continue };

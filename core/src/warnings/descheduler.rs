@@ -1,6 +1,5 @@
 //! Warnings about pods that the descheduler leaves on nodes whose taint they do not tolerate.
 
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,6 +9,7 @@ use super::{PACE, Severity, Warning, WarningCode};
 use crate::api::{Pod, PodKey};
 use crate::cluster::Cluster;
 use crate::controllers::descheduler::DeschedulerSettings;
+use crate::order::OrderedMap;
 
 pub(super) async fn look(
     cluster: &Cluster,
@@ -27,7 +27,7 @@ pub(super) async fn look(
             let node = cluster.get_node(&pod.spec.node_name)?;
             descheduler.violated_taint(pod, node)
         };
-        let mut left: BTreeMap<&'static str, Vec<(&PodKey, &Pod)>> = BTreeMap::new();
+        let mut left: OrderedMap<&'static str, Vec<(&PodKey, &Pod)>> = OrderedMap::new();
         for (key, pod) in group.pods.iter().filter(|(_, pod)| !pod.is_terminating()) {
             pace.step().await;
             if taint_of(pod).is_some()

@@ -1,7 +1,7 @@
 //! Warnings about tolerations of devices, and about rules that taint devices.
 
 use alloc::borrow::ToOwned;
-use alloc::collections::BTreeMap;
+
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,6 +14,7 @@ use crate::api::{
     pod_resource_claims,
 };
 use crate::cluster::{Cluster, Devices};
+use crate::order::OrderedMap;
 use crate::policy::devices::tolerates_device_taint;
 
 const IN_POD: &str = "`spec.tolerations` of a pod are for taints of nodes. A taint of a device is \
@@ -80,7 +81,7 @@ pub(super) async fn look(
 fn known_taints(devices: &Devices) -> Vec<&Taint> {
     let devices_of = devices.slices().flat_map(|slice| &slice.devices);
     let taints = devices_of.flat_map(|device| &device.taints);
-    let mut known = BTreeMap::new();
+    let mut known = OrderedMap::new();
     for taint in taints.chain(devices.rules().map(|rule| &rule.taint)) {
         known.insert((&taint.key, &taint.value, &taint.effect), taint);
     }

@@ -1,7 +1,7 @@
 //! Pods grouped by owner, and the facts about nodes that warnings need.
 
 use alloc::borrow::ToOwned;
-use alloc::collections::BTreeMap;
+
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -13,6 +13,7 @@ use crate::api::{
     Toleration, well_known,
 };
 use crate::cluster::Cluster;
+use crate::order::OrderedMap;
 use crate::plural::count;
 use crate::policy::taints::taints_of_kubernetes;
 use crate::quote::go_quote;
@@ -89,7 +90,7 @@ impl Group<'_> {
 pub(super) async fn groups(cluster: &Cluster) -> Vec<Group<'_>> {
     let mut pace = PACE;
     let mut groups: Vec<Group<'_>> = Vec::new();
-    let mut known: BTreeMap<(&str, Option<Owner>, &[Toleration]), usize> = BTreeMap::new();
+    let mut known: OrderedMap<(&str, Option<Owner>, &[Toleration]), usize> = OrderedMap::new();
     for (key, pod) in cluster.pods() {
         pace.step().await;
         if has_ended(pod) || is_static(pod) {
@@ -149,7 +150,7 @@ pub(super) struct Nodes<'a> {
     /// Taints of nodes and taints that Kubernetes sets, by key; the former with a node that has it.
     pub(super) taints: Index<'a, Vec<(Taint, Option<&'a str>)>>,
     /// Loosely written keys (see [`loosely`]), with the correct ones.
-    pub(super) loosely: BTreeMap<String, &'a str>,
+    pub(super) loosely: OrderedMap<String, &'a str>,
     /// `NoExecute` taints of the nodes that have some.
     pub(super) evicting: Index<'a, Vec<&'a Taint>>,
     /// Nodes with unreachable kubelets.
@@ -166,11 +167,11 @@ pub(super) fn loosely(key: &str) -> String {
 impl<'a> Nodes<'a> {
     /// Facts about the nodes of a cluster.
     pub(super) fn of(cluster: &'a Cluster) -> Self {
-        let mut seen: BTreeMap<(&str, &str, &TaintEffect), &str> = BTreeMap::new();
+        let mut seen: OrderedMap<(&str, &str, &TaintEffect), &str> = OrderedMap::new();
         let mut nodes = Self {
             count: cluster.nodes().len(),
             taints: Index::new(),
-            loosely: BTreeMap::new(),
+            loosely: OrderedMap::new(),
             evicting: Index::new(),
             unreachable: Index::new(),
         };

@@ -1,6 +1,5 @@
 //! Warnings about pods with less time to end than their grace period when their node is shut down.
 
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -11,6 +10,7 @@ use super::{Fix, FixLanguage, PACE, Settings, Severity, Warning, WarningCode};
 use crate::api::{NodeName, Pod, PodKey};
 use crate::kubelet::NodeShutdownConfig;
 use crate::kubelet::node_shutdown::asked_seconds;
+use crate::order::OrderedMap;
 use crate::time::format_duration;
 
 const WHY: &str = "A kubelet whose node is shut down gives a pod no more than the period of its \
@@ -29,7 +29,7 @@ pub(super) async fn look<'c>(
     let mut pace = PACE;
     for group in groups {
         // By available and requested time, since the pods of one owner may be on different nodes.
-        let mut short: BTreeMap<(Duration, i64), Vec<(&PodKey, &Pod)>> = BTreeMap::new();
+        let mut short: OrderedMap<(Duration, i64), Vec<(&PodKey, &Pod)>> = OrderedMap::new();
         for (key, pod) in &group.pods {
             pace.step().await;
             let config = config(&NodeName::from(pod.spec.node_name.as_str()));

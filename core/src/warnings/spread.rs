@@ -1,6 +1,5 @@
 //! Warnings about zones that are too small, and Deployments with all pods in one zone.
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -9,7 +8,7 @@ use super::pods::Group;
 use super::{Fix, FixLanguage, PACE, Settings, Severity, Subject, Warning, WarningCode, some_of};
 use crate::api::NodeName;
 use crate::cluster::Cluster;
-use crate::order::Ordered;
+use crate::order::{OrderedMap, OrderedSet};
 use crate::plural::count;
 use crate::protocol::zone::{ZoneKey, ZoneState, compute_zone_state, zone_state};
 use crate::quote::go_quote;
@@ -20,8 +19,8 @@ pub(super) async fn look(
     settings: &Settings,
     found: &mut Vec<Warning>,
 ) {
-    let mut zones: BTreeMap<ZoneKey, Vec<NodeName>> = BTreeMap::new();
-    let mut zone_of: BTreeMap<&str, ZoneKey> = BTreeMap::new();
+    let mut zones: OrderedMap<ZoneKey, Vec<NodeName>> = OrderedMap::new();
+    let mut zone_of: OrderedMap<&str, ZoneKey> = OrderedMap::new();
     for (name, node) in cluster.nodes() {
         let zone = ZoneKey::of(&node.metadata.labels);
         zones.entry(zone.clone()).or_default().push(name.clone());
@@ -51,7 +50,7 @@ fn name(zone: &ZoneKey) -> String {
 
 fn too_small(
     cluster: &Cluster,
-    zones: &BTreeMap<ZoneKey, Vec<NodeName>>,
+    zones: &OrderedMap<ZoneKey, Vec<NodeName>>,
     settings: &Settings,
     found: &mut Vec<Warning>,
 ) {
@@ -149,7 +148,7 @@ fn halted(zone: &ZoneKey, size: usize, not_ready: usize, settings: &Settings) ->
 /// Pods of Deployments and of standalone ReplicaSets, whatever their tolerations.
 fn deployments<'a>(groups: &'a [Group<'a>]) -> Vec<Group<'a>> {
     let mut merged: Vec<Group<'a>> = Vec::new();
-    let mut known = BTreeMap::new();
+    let mut known = OrderedMap::new();
     for group in groups {
         let Some(owner) = &group.owner else { continue };
         if !matches!(owner.kind.as_str(), "Deployment" | "ReplicaSet") {
@@ -171,15 +170,17 @@ fn deployments<'a>(groups: &'a [Group<'a>]) -> Vec<Group<'a>> {
     merged
 }
 
-fn one_zone(group: &Group<'_>, zone_of: &BTreeMap<&str, ZoneKey>) -> Option<Warning> {
+fn one_zone(group: &Group<'_>, zone_of: &OrderedMap<&str, ZoneKey>) -> Option<Warning> {
     let placed: Vec<_> = group
         .pods
         .iter()
         .copied()
         .filter(|(_, pod)| !pod.spec.node_name.is_empty() && !pod.is_terminating())
         .collect();
-    let zones: BTreeSet<_> =
-        placed.iter().map(|(_, pod)| zone_of.get(pod.spec.node_name.as_str())).ordered_set();
+    let zones: OrderedSet<_> = placed
+        .iter()
+        .map(|(_, pod)| zone_of.get(pod.spec.node_name.as_str()))
+        .collect::<OrderedSet<_>>();
     let mut zones = zones.into_iter();
     let (Some(Some(zone)), None) = (zones.next(), zones.next()) else { return None };
     // A single pod is always in one zone; nodes without labels are in none.

@@ -2,7 +2,7 @@
 //! that other nodes cannot reach, or a host port that the old pod holds.
 
 use alloc::borrow::ToOwned;
-use alloc::collections::BTreeMap;
+
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -13,6 +13,7 @@ use super::pods::{Group, is_unreachable};
 use super::{Fix, FixLanguage, PACE, Settings, Severity, Subject, Warning, WarningCode};
 use crate::api::{PersistentVolume, Pod, PodKey, Workload, WorkloadKind, pod_claims};
 use crate::cluster::Cluster;
+use crate::order::OrderedMap;
 use crate::slices::Pace;
 
 const HELD: &str = "Such a volume is attached to one node at a time. It is detached when the pod is \
@@ -54,7 +55,7 @@ async fn look_at_volumes(
 ) {
     let Some(volumes) = cluster.volumes() else { return };
     let (mut held, mut lost) = (Vec::new(), None);
-    let mut placed: BTreeMap<String, Vec<(&PodKey, &Pod)>> = BTreeMap::new();
+    let mut placed: OrderedMap<String, Vec<(&PodKey, &Pod)>> = OrderedMap::new();
     for (key, pod) in &group.pods {
         pace.step().await;
         let claims = pod_claims(pod);

@@ -9,12 +9,11 @@ mod rules;
 mod targets;
 mod terminal;
 
-use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use taintlab_core::order::Ordered;
+use taintlab_core::order::OrderedSet;
 use taintlab_core::plural::count;
 use taintlab_core::report::{
     DomainKind, FailureRow, Fault, Finding, FindingGroup, Report, WorkloadScore,
@@ -119,7 +118,8 @@ impl FalseAlarms {
     #[must_use]
     pub fn of(finding: &Finding) -> Option<Self> {
         let all = &finding.false_alarms;
-        let outages: BTreeSet<Span> = all.iter().map(|alarm| alarm.outage).ordered_set();
+        let outages: OrderedSet<Span> =
+            all.iter().map(|alarm| alarm.outage).collect::<OrderedSet<_>>();
         let mut seconds: Vec<Option<u32>> = Vec::new();
         for alarm in all {
             if !seconds.contains(&alarm.seconds) {

@@ -1,10 +1,8 @@
 //! `kubectl describe node`.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 use taintlab_core::api::{Node, Pod, PodPhase, Quantity, Taint};
-use taintlab_core::order::Order;
+use taintlab_core::order::{Order, OrderedMap};
 
 use super::resources::{Amounts, add, amounts, requests_and_limits};
 use super::{Page, Surroundings, rfc1123};
@@ -90,7 +88,7 @@ fn lease(name: &str, surroundings: &Surroundings, page: &mut Page) {
 fn resource_slices(node: &str, surroundings: &Surroundings, page: &mut Page) {
     /// Greatest number of pools that are shown.
     const MOST: usize = 10;
-    let mut pools: BTreeMap<String, (&Value, usize, usize)> = BTreeMap::new();
+    let mut pools: OrderedMap<String, (&Value, usize, usize)> = OrderedMap::new();
     let slices = surroundings.resource_slices.iter();
     for slice in slices.filter(|slice| text(slice, "/spec/nodeName") == node) {
         let key = format!("{}/{}", text(slice, "/spec/driver"), text(slice, "/spec/pool/name"));

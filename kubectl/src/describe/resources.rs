@@ -1,16 +1,14 @@
 //! Requests and limits of pods, for resources of any name.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value};
 use taintlab_core::api::{Pod, Quantity};
-use taintlab_core::order::Ordered;
+use taintlab_core::order::OrderedMap;
 use taintlab_core::release::KubernetesRelease;
 
 use crate::path::plain_text;
 
 /// Amounts by resource name.
-pub(super) type Amounts = BTreeMap<String, Quantity>;
+pub(super) type Amounts = OrderedMap<String, Quantity>;
 
 /// The amounts of a field such as `requests`.
 pub(super) fn amounts(value: Option<&Value>) -> Amounts {
@@ -18,7 +16,7 @@ pub(super) fn amounts(value: Option<&Value>) -> Amounts {
     let parsed = pairs.filter_map(|(name, amount)| {
         Some((name.clone(), Quantity::parse(&plain_text(amount)).ok()?))
     });
-    parsed.ordered_map()
+    parsed.collect::<OrderedMap<_, _>>()
 }
 
 /// A container as the API server stores it: a limit without a request is the request too. Mirrors

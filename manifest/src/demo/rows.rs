@@ -1,6 +1,7 @@
 //! The events of a run for readers: what a cluster would show, and the steps of the scenario.
 
 use serde_json::Value;
+use taintlab_core::api::json_value;
 use taintlab_core::event::{Event, EventKind, EventVisibility};
 use taintlab_core::order::Order;
 use taintlab_core::scenario::{Scenario, ScenarioRun};
@@ -29,7 +30,7 @@ pub fn rows(scenario: &Scenario, report: &ScenarioRun) -> Vec<Row> {
         .steps
         .iter()
         .filter_map(|step| {
-            let command = serde_json::to_value(&step.command).ok()?;
+            let command = json_value(&step.command).ok()?;
             let (kind, text) = in_words(&command);
             Some(Row { at: step.at.timestamp(), text, is_step: true, kind })
         })

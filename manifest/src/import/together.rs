@@ -1,9 +1,8 @@
 //! Several texts as one cluster: side by side, or applied onto one another.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value as Json;
 use taintlab_core::api::{Labels, Node, ObjectMeta, Pod, PodDisruptionBudget, Workload};
+use taintlab_core::order::OrderedMap;
 use taintlab_core::slices::at_once;
 
 use super::Import;
@@ -59,7 +58,7 @@ type Identity = (String, String, String);
 struct Whole<'t, 'f> {
     all: Importer<'t, 'f>,
     /// File of each object.
-    files: BTreeMap<Identity, &'f str>,
+    files: OrderedMap<Identity, &'f str>,
 }
 
 fn identity(report: &ObjectReport) -> Identity {
@@ -126,7 +125,7 @@ fn apply<T>(
     name: impl Fn(&T) -> String,
     change: impl Fn(&mut T, T),
 ) -> Vec<bool> {
-    let mut places: BTreeMap<String, usize> =
+    let mut places: OrderedMap<String, usize> =
         live.iter().enumerate().map(|(index, object)| (name(object), index)).collect();
     let mut added = Vec::with_capacity(applied.len());
     for object in applied {

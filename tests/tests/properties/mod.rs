@@ -12,6 +12,7 @@ mod kubectl;
 mod kubelet;
 mod model;
 mod node_lifecycle;
+mod ordered;
 mod scheduler;
 mod workloads;
 

@@ -474,7 +474,7 @@ fn preempts_alike(
         namespace: "default".into(),
         selector: LabelSelector::read("selector", Some(&budget.selector)).unwrap().unwrap(),
         disruptions_allowed: budget.allowed,
-        disrupted_pods: std::collections::BTreeSet::new(),
+        disrupted_pods: taintlab_core::order::OrderedSet::new(),
     };
     let budgets_of_victims: Vec<_> = budgets.iter().map(of).collect();
     let object: Pod = serde_json::from_value(pod.clone()).unwrap();

@@ -1,6 +1,6 @@
 //! What the scheduler does and says differently from release to release.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -938,7 +938,7 @@ pub(super) const DIFFERENCES: &[Difference] = &[
                 namespace: "default".into(),
                 selector: LabelSelector::read("selector", Some(&selector)).unwrap().unwrap(),
                 disruptions_allowed: 0,
-                disrupted_pods: BTreeSet::new(),
+                disrupted_pods: taintlab_core::order::OrderedSet::new(),
             };
             let new = pod("p", "", json!({"cpu": 1}), json!({"priority": 10}));
             let preemption = snapshot(release, &nodes, &on).preempt(&new, &[budget]).unwrap();

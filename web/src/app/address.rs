@@ -1,9 +1,9 @@
 //! The address bar is part of the state: the address follows the work, and the work follows an
 //! address that was opened, or that the browser's Back and Forward lead to.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use taintlab_core::order::OrderedMap;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
@@ -23,7 +23,7 @@ pub(super) struct Address {
     present: u32,
     made: u32,
     /// Sessions that were left, by history entry. The page keeps where each of them was.
-    visits: BTreeMap<u32, Rc<str>>,
+    visits: OrderedMap<u32, Rc<str>>,
     /// The fragment that stands in the address.
     written: String,
     /// Whether the next write makes a history entry of its own.
@@ -39,7 +39,7 @@ impl Address {
             page: browser::new_id(),
             present: 0,
             made: 0,
-            visits: BTreeMap::new(),
+            visits: OrderedMap::new(),
             written: fragment.to_owned(),
             push: false,
             turn: 0,

@@ -1,9 +1,8 @@
 //! Changes of the view since the last update: only differences are told.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use taintlab_core::order::Ordered;
+use taintlab_core::order::{OrderedMap, OrderedSet};
 use taintlab_core::report::{ClusterIdentity, ReportOptions};
 use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Timestamp;
@@ -54,7 +53,7 @@ pub(super) struct Told {
     workloads: Option<Option<Rc<WorkloadsModel>>>,
     pub(super) log: Option<Rc<LogView>>,
     lanes: Option<Rc<LanesView>>,
-    console: BTreeMap<usize, Rc<Entry>>,
+    console: OrderedMap<usize, Rc<Entry>>,
     forgotten: usize,
     pub(super) compared: Option<Rc<Compared>>,
     kept: Option<(Timeline, bool)>,
@@ -80,7 +79,8 @@ fn pools_of(start: &Scenario) -> Vec<(String, usize)> {
     let nodes = start.objects.nodes.iter().map(|node| &*node.metadata.labels);
     let labels: Vec<_> = nodes.chain(groups).collect();
     let pools = POOL_LABELS.map(|label| {
-        let values = labels.iter().filter_map(|labels| labels.get(label)).ordered_set();
+        let values =
+            labels.iter().filter_map(|labels| labels.get(label)).collect::<OrderedSet<_>>();
         (label.to_owned(), values.len())
     });
     pools.into_iter().filter(|(_, number)| *number > 0).collect()
@@ -377,7 +377,8 @@ impl Host {
             return None;
         }
         self.told.forgotten = forgotten;
-        self.told.console = self.console.iter().map(|it| (it.number, it.clone())).ordered_map();
+        self.told.console =
+            self.console.iter().map(|it| (it.number, it.clone())).collect::<OrderedMap<_, _>>();
         Some((forgotten, new))
     }
 

@@ -1,10 +1,9 @@
 //! The lanes: the part in sight, and the actions on them.
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use taintlab_core::lanes::LaneSubject;
-use taintlab_core::order::Ordered;
+use taintlab_core::order::OrderedSet;
 use taintlab_core::time::Timestamp;
 
 use super::Host;
@@ -46,7 +45,7 @@ pub(super) struct Lanes {
 
 /// An area that was chosen. It keeps its objects when rows move.
 struct HeldArea {
-    subjects: BTreeSet<LaneSubject>,
+    subjects: OrderedSet<LaneSubject>,
     time: (Timestamp, Timestamp),
     /// The state of the record and the forecast when it was counted.
     counted_for: CountedFor,
@@ -231,7 +230,7 @@ impl Host {
             LanesMsg::FoldAll(fold) => {
                 let nodes = self.session.recorder().subjects();
                 let nodes = nodes.filter(|it| fold && matches!(it, LaneSubject::Node { .. }));
-                self.lanes.wanted.folded = Some(nodes.cloned().ordered_set());
+                self.lanes.wanted.folded = Some(nodes.cloned().collect::<OrderedSet<_>>());
             }
             LanesMsg::Pin(subject) => self.pin(subject),
             LanesMsg::PinHere => {

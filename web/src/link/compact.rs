@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use taintlab_core::order::{Order, Ordered};
+use taintlab_core::api::json_value;
+use taintlab_core::order::{Order, OrderedMap};
 use taintlab_core::time::Time;
 
 use super::slim::{RANKED, rank_of};
@@ -116,7 +117,7 @@ pub(super) fn pack(scenario: &mut Value) {
             pack_images(&mut items, &mut images);
         }
         let packed = pack_list(&items, &workloads, &names);
-        objects.insert(list.to_owned(), serde_json::to_value(packed).unwrap_or_default());
+        objects.insert(list.to_owned(), json_value(&packed).unwrap_or_default());
         match list {
             "nodes" => names.nodes = items.iter().map(|node| name_of(node).to_owned()).collect(),
             "workloads" => workloads = items,
@@ -238,8 +239,8 @@ fn owner_of(object: &Value) -> Option<[String; 3]> {
 /// The base of each object.
 fn bases(items: &[Value], workloads: &[Value]) -> Vec<i64> {
     let number = |place: usize| i64::try_from(place + 1).unwrap_or_default();
-    let owners: BTreeMap<_, _> =
-        workloads.iter().enumerate().map(|(place, it)| (key_of(it), -number(place))).ordered_map();
+    let owners: OrderedMap<_, _> =
+        workloads.iter().enumerate().map(|(place, it)| (key_of(it), -number(place))).collect();
     let mut own = BTreeMap::new();
     let mut first: BTreeMap<String, i64> = BTreeMap::new();
     let mut numbers = Vec::new();

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use taintlab_core::api::TIME_ANNOTATIONS;
+use taintlab_core::api::{TIME_ANNOTATIONS, json_value};
 use taintlab_core::scenario::{Objects, Scenario, ScenarioMetadata, Step};
 use taintlab_core::time::Time;
 use taintlab_manifest::{Extent, redact_scenario};
@@ -103,7 +103,7 @@ fn reduce(edits: &mut [Edit]) -> Result<(), String> {
 }
 
 fn as_json<T: Serialize>(value: &T) -> Result<Value, String> {
-    serde_json::to_value(value).map_err(|error| error.to_string())
+    json_value(value).map_err(|error| error.to_string())
 }
 
 fn typed<T: DeserializeOwned>(value: Value) -> Result<T, String> {

@@ -1,6 +1,6 @@
 //! The part of a scenario that is in a link: data that a run depends on, the title, the bookmarks.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -9,7 +9,7 @@ use taintlab_core::api::{
     Workload, WorkloadKey, WorkloadKind,
 };
 use taintlab_core::command::Command;
-use taintlab_core::order::Ordered;
+use taintlab_core::order::OrderedSet;
 use taintlab_core::scenario::{Scenario, ScenarioMetadata};
 use taintlab_manifest::{Extent, redact_scenario};
 
@@ -81,12 +81,12 @@ pub(super) fn slim<'c>(
     let images = Images::of(&slim, &said, settled.iter().all(|settled| *settled));
     let objects = &mut slim.objects;
     let uids = objects.pods.iter().map(|pod| pod.metadata.uid.clone());
-    let uids: BTreeSet<String> = uids.filter(|uid| !uid.is_empty()).ordered_set();
+    let uids: OrderedSet<String> = uids.filter(|uid| !uid.is_empty()).collect();
     let ranks: BTreeMap<String, String> = uids
         .into_iter()
         .zip(0..)
         .map(|(uid, rank)| (uid, format!("{RANKED}{rank:012x}")))
-        .ordered_map();
+        .collect();
     for node in &mut objects.nodes {
         let node = Arc::make_mut(node);
         node.metadata.uid.clear();
@@ -160,7 +160,7 @@ fn settled(scenario: &Scenario, said: &str) -> Vec<bool> {
     let objects = &scenario.objects;
     let pods = objects.pods.iter().filter_map(|pod| pod.metadata.controller_key());
     let sets = objects.workloads.iter().filter_map(|workload| workload.metadata.controller_key());
-    let made: BTreeSet<WorkloadKey> = pods.chain(sets).ordered_set();
+    let made: OrderedSet<WorkloadKey> = pods.chain(sets).collect();
     let is_changed = said.contains("updateWorkload");
     let is_settled = |workload: &Workload| match workload.kind {
         WorkloadKind::ReplicaSet | WorkloadKind::Job => true,
@@ -252,8 +252,7 @@ impl Images {
             let names = images.into_iter().flatten().filter_map(names).flatten();
             names.filter_map(|name| name.as_str().map(str::to_owned)).collect()
         };
-        let present: BTreeSet<String> =
-            scenario.objects.nodes.iter().flat_map(images).ordered_set();
+        let present: OrderedSet<String> = scenario.objects.nodes.iter().flat_map(images).collect();
         let objects = &scenario.objects;
         let pods = objects.pods.iter().map(|pod| &pod.spec);
         let templates = objects.workloads.iter().map(|workload| &workload.spec.template.spec);

@@ -1,9 +1,9 @@
 //! The lanes of the future, if nobody does anything more: the same timeline, run ahead.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use taintlab_core::lanes::LaneRecorder;
+use taintlab_core::order::OrderedMap;
 use taintlab_core::time::Timestamp;
 
 use super::{DAY, Session};
@@ -82,7 +82,7 @@ impl Session {
             timeline: self.timeline.clone(),
             simulator: self.simulator.clone(),
             progress: self.progress.clone(),
-            homes: BTreeMap::new(),
+            homes: OrderedMap::new(),
             rows: Rc::default(),
             only_forth: true,
             recorder,

@@ -1,11 +1,11 @@
 //! The replay of a timeline, from its beginning or from a checkpoint.
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use taintlab_core::api::{NodeName, PodKey};
 use taintlab_core::command::{Command, CommandError};
 use taintlab_core::lanes::LaneRecorder;
+use taintlab_core::order::OrderedSet;
 use taintlab_core::scenario::ScenarioError;
 use taintlab_core::simulator::{Differences, Simulator};
 use taintlab_core::time::Timestamp;
@@ -68,7 +68,7 @@ impl Session {
 
     /// Notes differences from another simulator, in which only the first `gone` of the pods that
     /// are gone still are; returns the pods that differ.
-    fn touch_differences(&mut self, other: &Simulator, gone: usize) -> BTreeSet<PodKey> {
+    fn touch_differences(&mut self, other: &Simulator, gone: usize) -> OrderedSet<PodKey> {
         let differences = Differences::between(&self.simulator, other);
         let pods = differences.pods.clone();
         self.touched.add(differences, self.homes.len());

@@ -1,6 +1,5 @@
 //! Rows of the log from events, and their traces on the board.
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -8,6 +7,7 @@ use taintlab_core::api::{NodeName, PodKey};
 use taintlab_core::command::{Command, CommandError};
 use taintlab_core::event::{Event, EventKind, EventSubject, RequestResult};
 use taintlab_core::kubelet::NodeShutdownReport;
+use taintlab_core::order::OrderedSet;
 use taintlab_core::time::Timestamp;
 
 use super::Session;
@@ -294,7 +294,7 @@ impl Session {
 
     /// Finds the homes of the changed pods, and the evictions of all, after the clock was moved
     /// back.
-    pub(super) fn find_homes(&mut self, changed: &BTreeSet<PodKey>) {
+    pub(super) fn find_homes(&mut self, changed: &OrderedSet<PodKey>) {
         for pod in changed {
             self.homes.remove(pod);
             self.find_home(pod, None);

@@ -1,10 +1,8 @@
 //! The rows of the log that are about the selection: for the filter of the log, and for stepping.
 
-use std::collections::BTreeSet;
-
 use taintlab_core::api::{PodKey, WorkloadKey};
 use taintlab_core::event::EventKind;
-use taintlab_core::order::Ordered;
+use taintlab_core::order::OrderedSet;
 
 use super::board::BoardModel;
 use super::display;
@@ -16,9 +14,9 @@ use crate::session::{MarkKind, Row, RowKind, Session};
 pub(crate) struct About {
     selection: Option<Selection>,
     /// The pods of the selected group.
-    pods: BTreeSet<PodKey>,
+    pods: OrderedSet<PodKey>,
     /// The workloads of the selected one: for a Deployment, its ReplicaSets.
-    workloads: BTreeSet<WorkloadKey>,
+    workloads: OrderedSet<WorkloadKey>,
 }
 
 impl About {
@@ -83,8 +81,11 @@ impl About {
     }
 }
 
-fn pods_of(session: &Session, board: &BoardModel, group: PodGroup) -> BTreeSet<PodKey> {
+fn pods_of(session: &Session, board: &BoardModel, group: PodGroup) -> OrderedSet<PodKey> {
     let there = board.pods().values().filter(|pod| group.holds(pod.state));
     let gone = session.gone().iter().filter(|gone| group.holds_gone(gone));
-    there.map(|pod| pod.key.clone()).chain(gone.map(|gone| gone.pod.clone())).ordered_set()
+    there
+        .map(|pod| pod.key.clone())
+        .chain(gone.map(|gone| gone.pod.clone()))
+        .collect::<OrderedSet<_>>()
 }

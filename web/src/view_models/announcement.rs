@@ -1,8 +1,8 @@
 //! Announcements for those who do not see the board.
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use taintlab_core::order::OrderedSet;
 use taintlab_core::pod_state::{PodCounts, PodState, PodVerdict};
 
 use super::board::BoardModel;
@@ -17,7 +17,7 @@ pub(crate) fn of_counts(before: &PodCounts, now: &PodCounts) -> Option<String> {
 /// The states of the pods in these rows of the log: `5 pods being deleted, 3 counting down`; none
 /// if the rows are about no pod.
 pub(crate) fn of_rows(rows: &[Rc<Row>], board: &BoardModel) -> Option<String> {
-    let mut pods = BTreeSet::new();
+    let mut pods = OrderedSet::new();
     for row in rows {
         if let RowKind::Happened(what) = &row.kind {
             pods.extend(what.pod());

@@ -7,13 +7,13 @@ pub(crate) mod picture;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use taintlab_core::api::{ConditionStatus, Node, NodeName, Pod, PodKey, Taint};
 use taintlab_core::controllers::node_lifecycle::zone::zone_key;
 use taintlab_core::event::UnreachableCause;
-use taintlab_core::order::Ordered;
+use taintlab_core::order::{OrderedMap, OrderedSet};
 use taintlab_core::pod_state::{PodCounts, PodHealth, PodState, PodVerdict};
 use taintlab_core::simulator::{DeviceView, Simulator, devices_of_node};
 
@@ -255,11 +255,11 @@ const NOWHERE: &str = "\0";
 /// Keeps a [`Board`] up to date.
 #[derive(Default)]
 pub(crate) struct BoardModel {
-    pods: BTreeMap<PodKey, Rc<PodView>>,
-    nodes: BTreeMap<NodeName, Rc<NodeView>>,
-    zones: BTreeMap<Rc<str>, Rc<ZoneView>>,
+    pods: OrderedMap<PodKey, Rc<PodView>>,
+    nodes: OrderedMap<NodeName, Rc<NodeView>>,
+    zones: OrderedMap<Rc<str>, Rc<ZoneView>>,
     /// The pods without a node.
-    pending: BTreeMap<PodKey, Rc<PodView>>,
+    pending: OrderedMap<PodKey, Rc<PodView>>,
     /// The pods that are gone, by node, and their number.
     gone_by_node: GoneByNode,
     gone: usize,
@@ -274,7 +274,7 @@ impl BoardModel {
     }
 
     /// All pods.
-    pub(crate) fn pods(&self) -> &BTreeMap<PodKey, Rc<PodView>> {
+    pub(crate) fn pods(&self) -> &OrderedMap<PodKey, Rc<PodView>> {
         &self.pods
     }
 
@@ -337,7 +337,7 @@ impl BoardModel {
     }
 
     /// Rebuilds pods, and returns the nodes that they are or were on.
-    fn update_pods(&mut self, simulator: &Simulator, touched: &Touched) -> BTreeSet<NodeName> {
+    fn update_pods(&mut self, simulator: &Simulator, touched: &Touched) -> OrderedSet<NodeName> {
         let mut nodes = touched.nodes.clone();
         let states = simulator.pod_states();
         let view = |key: &PodKey, pod: &Pod| PodView {
@@ -368,7 +368,7 @@ impl BoardModel {
             self.nodes.get(*name).is_some_and(|node| node.exists != there)
         });
         let other = other.flat_map(|name| cluster.pods_of(name.as_str())).map(|(key, _)| key);
-        let pods: BTreeSet<&PodKey> = touched.pods.iter().chain(other).ordered_set();
+        let pods: OrderedSet<&PodKey> = touched.pods.iter().chain(other).collect::<OrderedSet<_>>();
         for key in pods {
             if let Some(old) = self.pods.get(key) {
                 nodes.insert(old.node.as_str().into());
@@ -406,7 +406,7 @@ impl BoardModel {
     }
 
     fn rebuild_all_nodes(&mut self, simulator: &Simulator) {
-        let mut names = BTreeSet::new();
+        let mut names = OrderedSet::new();
         for (name, _) in simulator.cluster().nodes() {
             names.insert(name.clone());
         }
@@ -439,7 +439,7 @@ impl BoardModel {
 
     /// Groups the nodes by zone; zones without changes stay the same value.
     fn rebuild_board(&mut self, states: &BTreeMap<String, String>) {
-        let mut by_zone: BTreeMap<Rc<str>, Vec<Rc<NodeView>>> = BTreeMap::new();
+        let mut by_zone: OrderedMap<Rc<str>, Vec<Rc<NodeView>>> = OrderedMap::new();
         for node in self.nodes.values() {
             match by_zone.get_mut(&node.zone) {
                 Some(nodes) => nodes.push(node.clone()),
@@ -476,7 +476,7 @@ impl BoardModel {
     }
 }
 
-type GoneByNode = BTreeMap<NodeName, Vec<Rc<Gone>>>;
+type GoneByNode = OrderedMap<NodeName, Vec<Rc<Gone>>>;
 
 /// The state and the rate of each zone from the node lifecycle controller, by key.
 fn zone_states(simulator: &Simulator) -> BTreeMap<String, String> {
@@ -484,7 +484,7 @@ fn zone_states(simulator: &Simulator) -> BTreeMap<String, String> {
         let state = zone.state?;
         Some((zone.key.as_str().to_owned(), format!("{state}, {} nodes/s", zone.qps)))
     });
-    zones.ordered_map()
+    zones.collect()
 }
 
 fn same_nodes(a: &[Rc<NodeView>], b: &[Rc<NodeView>]) -> bool {

@@ -1,12 +1,12 @@
 //! The last event in plain words: a caption that follows the clock.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::Duration;
 
 use taintlab_core::api::{ConditionStatus, NodeName, PodKey};
 use taintlab_core::controllers::taint_eviction::EvictionDecision;
 use taintlab_core::event::EventKind;
+use taintlab_core::order::{OrderedMap, OrderedSet};
 use taintlab_core::time::Timestamp;
 
 use super::display::command_text;
@@ -111,8 +111,8 @@ fn tainted(rows: &[Rc<Row>], latest: Timestamp) -> Caption {
     };
     let first = rows.partition_point(|row| row.at.saturating_add(TOGETHER) < latest);
     let rows = rows.get(first..).unwrap_or_default();
-    let mut nodes: BTreeSet<&NodeName> = BTreeSet::new();
-    let mut decided: BTreeMap<&PodKey, &EvictionDecision> = BTreeMap::new();
+    let mut nodes: OrderedSet<&NodeName> = OrderedSet::new();
+    let mut decided: OrderedMap<&PodKey, &EvictionDecision> = OrderedMap::new();
     for row in rows.iter().take_while(recent) {
         let RowKind::Happened(what) = &row.kind else { continue };
         if let EventKind::NodeEvaluated { node, taints, .. } = what
@@ -132,7 +132,7 @@ fn tainted(rows: &[Rc<Row>], latest: Timestamp) -> Caption {
             }
         }
     }
-    let (mut now, mut later, mut stay) = (Names::default(), BTreeMap::new(), 0);
+    let (mut now, mut later, mut stay) = (Names::default(), OrderedMap::new(), 0);
     for (pod, decision) in &decided {
         match decision {
             EvictionDecision::NotTolerated { .. } | EvictionDecision::ToleratedForNoTime => {
@@ -168,7 +168,7 @@ fn tainted(rows: &[Rc<Row>], latest: Timestamp) -> Caption {
 
 /// The words for pods that have time: `web has 5 minutes, because it tolerates it for 300 s`; none
 /// without pods.
-fn who_has_time(later: &BTreeMap<Duration, Names>) -> Option<String> {
+fn who_has_time(later: &OrderedMap<Duration, Names>) -> Option<String> {
     let (time, names) = later.first_key_value()?;
     let (has, tolerates) = names.verbs(("has", "have"), ("it tolerates", "they tolerate"));
     let first = format!("{names} {has} {}", in_words(*time));
@@ -204,7 +204,7 @@ fn ready_changed(
     status: &ConditionStatus,
     reason: &str,
 ) -> Caption {
-    let mut nodes = BTreeSet::new();
+    let mut nodes = OrderedSet::new();
     for row in rows.iter().rev().take_while(|row| row.at.saturating_add(TOGETHER) >= latest) {
         if let RowKind::Happened(EventKind::NodeConditionChanged { node, condition, to, .. }) =
             &row.kind
@@ -228,7 +228,7 @@ fn ready_changed(
 /// Workloads, named after their pods.
 #[derive(Default)]
 struct Names {
-    names: BTreeSet<String>,
+    names: OrderedSet<String>,
     pods: usize,
     first: Option<PodKey>,
 }

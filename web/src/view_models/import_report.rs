@@ -1,8 +1,7 @@
 //! The objects of a text and their outcomes, or the plan for them: as rows of a list that can be
 //! filtered, without a copy of the objects, which may be many thousands.
 
-use std::collections::BTreeMap;
-
+use taintlab_core::order::OrderedMap;
 use taintlab_core::time::Time;
 use taintlab_manifest::{DetectedRelease, Diagnostic, Dropped, ObjectOutcome, ObjectReport};
 
@@ -122,8 +121,8 @@ impl Objects {
     }
 
     /// The number of rows that each choice would show, for those with any.
-    pub(crate) fn counts(&self) -> BTreeMap<Show, usize> {
-        let mut counts = BTreeMap::from([(Show::All, self.len())]);
+    pub(crate) fn counts(&self) -> OrderedMap<Show, usize> {
+        let mut counts = OrderedMap::from([(Show::All, self.len())]);
         let mut count = |show| *counts.entry(show).or_default() += 1;
         for index in 0..self.len() {
             if let Some((object, state, _)) = self.get(index) {
@@ -234,7 +233,7 @@ pub(crate) struct ReadView {
     /// The data that was dropped.
     pub(crate) dropped: Dropped,
     /// The number of objects that each choice of the list would show.
-    pub(crate) counts: BTreeMap<Show, usize>,
+    pub(crate) counts: OrderedMap<Show, usize>,
     /// The number of objects that do not come into the cluster.
     pub(crate) missing: usize,
     /// The length of the text, in bytes.
@@ -249,7 +248,7 @@ impl ReadView {
             kind: ReadKind::Nothing,
             diagnostics: Vec::new(),
             dropped: Dropped::default(),
-            counts: BTreeMap::new(),
+            counts: OrderedMap::new(),
             missing: 0,
             size: 0,
         }

@@ -3,14 +3,14 @@
 //! [`LaneRows`] are the rows, [`window`] the visible part of some of them for some time: a function
 //! from a window to plain values, so that it costs what is on screen and nothing more.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde_json::{json, to_value};
 use taintlab_core::api::NodeName;
 use taintlab_core::lanes::area::{Area, AreaState};
 use taintlab_core::lanes::{Cause, LaneRecorder, LaneState, LaneSubject, Segment};
-use taintlab_core::order::Ordered;
+use taintlab_core::order::{OrderedMap, OrderedSet};
 use taintlab_core::protocol::zone::ZoneKey;
 use taintlab_core::scenario::Expectation;
 use taintlab_core::time::{SECOND, Timestamp};
@@ -134,7 +134,7 @@ pub(crate) struct Wanted {
     /// Whether only rows with changes are shown.
     pub(crate) changed: bool,
     /// Rows with nothing shown under them; `None` if that depends on the number of pods.
-    pub(crate) folded: Option<BTreeSet<LaneSubject>>,
+    pub(crate) folded: Option<OrderedSet<LaneSubject>>,
     /// Rows at the top.
     pub(crate) pins: Vec<LaneSubject>,
 }
@@ -149,9 +149,9 @@ pub(crate) struct LaneRows {
     /// The number of objects.
     pub(crate) objects: usize,
     /// The folded rows.
-    pub(crate) folded: BTreeSet<LaneSubject>,
+    pub(crate) folded: OrderedSet<LaneSubject>,
     /// The zones of nodes, also of nodes that are gone.
-    zones: BTreeMap<NodeName, ZoneKey>,
+    zones: OrderedMap<NodeName, ZoneKey>,
     /// The state for which the rows were made.
     made_for: Option<MadeFor>,
     /// The number of rows of the log that the clock had passed when zones of nodes were looked at.
@@ -214,7 +214,7 @@ impl LaneRows {
 
     fn make(&mut self, session: &Session, wanted: &Wanted) {
         let (recorder, ahead) = (session.recorder(), session.lanes_ahead());
-        let mut all: BTreeSet<&LaneSubject> = recorder.subjects().ordered_set();
+        let mut all: OrderedSet<&LaneSubject> = recorder.subjects().collect::<OrderedSet<_>>();
         all.extend(ahead.into_iter().flat_map(LaneRecorder::subjects));
         self.objects = all.len();
         // An object that is not in this run is not shown.
@@ -222,8 +222,8 @@ impl LaneRows {
         self.rows = pins.map(|pin| RowOf { subject: pin.clone(), under: 0 }).collect();
         self.pinned = self.rows.len();
         let shows = |subject: &LaneSubject| shows(session, wanted, subject);
-        let mut zones: BTreeMap<ZoneKey, BTreeSet<NodeName>> = BTreeMap::new();
-        let mut pods: BTreeMap<Option<NodeName>, Vec<&LaneSubject>> = BTreeMap::new();
+        let mut zones: OrderedMap<ZoneKey, OrderedSet<NodeName>> = OrderedMap::new();
+        let mut pods: OrderedMap<Option<NodeName>, Vec<&LaneSubject>> = OrderedMap::new();
         let mut number_of_pods = 0;
         for subject in all {
             match subject {
@@ -245,9 +245,9 @@ impl LaneRows {
             Some(folded) => folded.clone(),
             None if number_of_pods > MANY_PODS => {
                 let nodes = zones.values().flatten().cloned();
-                nodes.map(|node| LaneSubject::Node { node }).ordered_set()
+                nodes.map(|node| LaneSubject::Node { node }).collect::<OrderedSet<_>>()
             }
-            None => BTreeSet::new(),
+            None => OrderedSet::new(),
         };
         let searches = !wanted.filter.is_empty();
         for (zone, nodes) in zones {
@@ -286,9 +286,9 @@ impl LaneRows {
     }
 
     /// The objects of rows from one to another, both included.
-    pub(crate) fn subjects(&self, (first, last): (usize, usize)) -> BTreeSet<LaneSubject> {
+    pub(crate) fn subjects(&self, (first, last): (usize, usize)) -> OrderedSet<LaneSubject> {
         let rows = self.rows.iter().take(last.saturating_add(1)).skip(first);
-        rows.map(|row| row.subject.clone()).ordered_set()
+        rows.map(|row| row.subject.clone()).collect::<OrderedSet<_>>()
     }
 }
 
@@ -732,7 +732,7 @@ impl ChosenArea {
 /// the past is counted.
 pub(crate) fn area(
     session: &Session,
-    subjects: &BTreeSet<LaneSubject>,
+    subjects: &OrderedSet<LaneSubject>,
     (from, to): (Timestamp, Timestamp),
 ) -> (Area, bool) {
     let only_record = !session.forecast_covers(to);

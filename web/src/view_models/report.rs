@@ -1,10 +1,10 @@
 //! The resilience report on the page: a heat map, the findings, and the changes that would help.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+
 use std::rc::Rc;
 
-use taintlab_core::order::{Order, Ordered};
+use taintlab_core::order::{Order, OrderedMap, OrderedSet};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::report::{
     Cell, ClusterIdentity, DomainKind, Effect, Fault, Finding, Millis, Report, ReportOptions,
@@ -101,9 +101,9 @@ pub(crate) struct Look {
     /// The harm.
     pub(crate) only: Only,
     /// The rows that are unfolded.
-    pub(crate) open: BTreeSet<usize>,
+    pub(crate) open: OrderedSet<usize>,
     /// The kinds with all of their rows shown.
-    pub(crate) all: BTreeSet<DomainKind>,
+    pub(crate) all: OrderedSet<DomainKind>,
     /// Whether all workloads are listed.
     pub(crate) all_workloads: bool,
 }
@@ -185,11 +185,11 @@ pub(crate) struct ReportView {
     /// The findings, the worst first.
     pub(crate) findings: Vec<FindingRow>,
     /// The harm in the report before.
-    old: Option<BTreeMap<Name, Millis>>,
+    old: Option<OrderedMap<Name, Millis>>,
     /// The score of each workload in the report before.
-    old_scores: BTreeMap<ReportSubject, u32>,
+    old_scores: OrderedMap<ReportSubject, u32>,
     /// The harmful cells of each failure.
-    cells: BTreeMap<(usize, String), Vec<usize>>,
+    cells: OrderedMap<(usize, String), Vec<usize>>,
     /// The harm of the worst cell, but for failures of the whole cluster.
     worst: u64,
 }
@@ -313,7 +313,7 @@ impl ReportView {
     pub(crate) fn of(report: Report, work: WorkKey, before: Option<&Self>) -> Self {
         let is_same = |it: &&Self| it.report.outline.cluster.is_same(&report.outline.cluster);
         let before = before.filter(is_same);
-        let mut cells: BTreeMap<(usize, String), Vec<usize>> = BTreeMap::new();
+        let mut cells: OrderedMap<(usize, String), Vec<usize>> = OrderedMap::new();
         for (number, cell) in report.cells.iter().enumerate().filter(|(_, it)| it.harm.0 > 0) {
             cells.entry((cell.domain, cell.fault.to_string())).or_default().push(number);
         }
@@ -348,7 +348,7 @@ impl ReportView {
     pub(crate) fn sections(&self, look: &Look) -> Vec<Section> {
         let text = look.text.trim().to_ascii_lowercase();
         let has = |name: &str| name.to_ascii_lowercase().contains(&text);
-        let mut named: BTreeSet<&ReportSubject> = BTreeSet::new();
+        let mut named: OrderedSet<&ReportSubject> = OrderedSet::new();
         if !text.is_empty() {
             let subjects = self.report.outline.subjects.iter();
             named.extend(subjects.filter(|subject| has(&subject.to_string())));
@@ -414,7 +414,7 @@ impl ReportView {
         let most = if look.all.contains(&kind) { MOST_ROWS } else { FIRST_ROWS + unfolded };
         units.truncate(most);
         // Each row has the same say in the choice of workloads.
-        let mut weights: BTreeMap<&ReportSubject, f64> = BTreeMap::new();
+        let mut weights: OrderedMap<&ReportSubject, f64> = OrderedMap::new();
         for unit in &units {
             for cell in &unit.cells {
                 *weights.entry(&cell.worst.subject).or_default() += share(cell.harm.0, unit.harm());
@@ -425,8 +425,11 @@ impl ReportView {
         let more_columns = columns.len().saturating_sub(MOST_COLUMNS);
         columns.truncate(MOST_COLUMNS);
         let shown = units.into_iter().map(|unit| {
-            let of: BTreeMap<_, _> =
-                unit.cells.iter().map(|cell| (&cell.worst.subject, *cell)).ordered_map();
+            let of: OrderedMap<_, _> = unit
+                .cells
+                .iter()
+                .map(|cell| (&cell.worst.subject, *cell))
+                .collect::<OrderedMap<_, _>>();
             let cell = |subject| of.get(subject).map(|cell| self.map_cell(cell));
             MapRow {
                 cells: columns.iter().map(|(subject, _)| cell(*subject)).collect(),
@@ -527,9 +530,9 @@ fn share(part: u64, whole: u64) -> f64 {
     part as f64 / whole.max(1) as f64
 }
 
-fn harms(report: &Report) -> BTreeMap<Name, Millis> {
+fn harms(report: &Report) -> OrderedMap<Name, Millis> {
     let harmful = report.cells.iter().filter(|cell| cell.harm.0 > 0);
-    harmful.map(|cell| (key(report, cell), cell.harm)).ordered_map()
+    harmful.map(|cell| (key(report, cell), cell.harm)).collect::<OrderedMap<_, _>>()
 }
 
 fn key(report: &Report, cell: &Cell) -> Name {
@@ -541,9 +544,9 @@ fn name_of(report: &Report, cell: &Cell) -> String {
 }
 
 /// The differences between a report and the one before.
-fn changes(report: &Report, before: &Report, old: &BTreeMap<Name, Millis>) -> String {
+fn changes(report: &Report, before: &Report, old: &OrderedMap<Name, Millis>) -> String {
     let new = harms(report);
-    let names: BTreeSet<_> = new.keys().chain(old.keys()).ordered_set();
+    let names: OrderedSet<_> = new.keys().chain(old.keys()).collect::<OrderedSet<_>>();
     let (mut less, mut more) = (0, 0);
     for name in names {
         let [a, b] = [old, &new].map(|harms| harms.get(name).copied().unwrap_or_default());

@@ -1,8 +1,6 @@
 //! Full-text search in small collections: scenarios, commands.
 
-use std::collections::BTreeSet;
-
-use taintlab_core::order::{Order, Ordered};
+use taintlab_core::order::{Order, OrderedSet};
 use taintlab_core::scenario::ScenarioMetadata;
 
 /// Words that mean the same to a user who searches. A word stands for each one of its row.
@@ -48,7 +46,8 @@ pub(crate) fn ranked(search: &str, entries: &[Entry<'_>]) -> Vec<usize> {
     let mut scores = vec![0.0; entries.len()];
     for word in &asked {
         let meanings = MEANINGS.iter().filter(|row| row.contains(&word.as_str()));
-        let alike: BTreeSet<&str> = meanings.flat_map(|row| row.iter().copied()).ordered_set();
+        let alike: OrderedSet<&str> =
+            meanings.flat_map(|row| row.iter().copied()).collect::<OrderedSet<_>>();
         let whole = word.bytes().all(|letter| letter.is_ascii_digit());
         let is_it = |it: &String| if whole { it == word } else { it.starts_with(word.as_str()) };
         let found: Vec<f64> = texts

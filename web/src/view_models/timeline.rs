@@ -1,9 +1,8 @@
 //! The timeline: marks of past events, and of deadlines.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use taintlab_core::order::Ordered;
+use taintlab_core::order::{OrderedMap, OrderedSet};
 use taintlab_core::time::Timestamp;
 
 use crate::session::{MarkKind, Session};
@@ -36,9 +35,9 @@ pub(crate) struct TimelineView {
     /// The end.
     pub(crate) end: Timestamp,
     /// The marks, in thousandths of the timeline.
-    pub(crate) marks: BTreeMap<u64, TimelineMark>,
+    pub(crate) marks: OrderedMap<u64, TimelineMark>,
     /// The places of the bookmarks, in thousandths.
-    pub(crate) noted: BTreeSet<u64>,
+    pub(crate) noted: OrderedSet<u64>,
 }
 
 /// The contents of the timeline.
@@ -90,8 +89,8 @@ impl TimelineModel {
     }
 
     /// The marks, in thousandths of the timeline.
-    fn marks(&self, end: Timestamp) -> BTreeMap<u64, TimelineMark> {
-        let mut marks = BTreeMap::new();
+    fn marks(&self, end: Timestamp) -> OrderedMap<u64, TimelineMark> {
+        let mut marks = OrderedMap::new();
         for (at, sign) in &self.marks {
             let strongest = marks.entry(place(*at, end)).or_insert(*sign);
             *strongest = (*strongest).max(*sign);
@@ -100,8 +99,8 @@ impl TimelineModel {
     }
 
     /// The places of the bookmarks, in thousandths of the timeline.
-    fn noted(&self, end: Timestamp) -> BTreeSet<u64> {
-        self.noted.iter().map(|at| place(*at, end)).ordered_set()
+    fn noted(&self, end: Timestamp) -> OrderedSet<u64> {
+        self.noted.iter().map(|at| place(*at, end)).collect::<OrderedSet<_>>()
     }
 }
 
@@ -129,8 +128,8 @@ mod tests {
         assert_eq!(end, at(100));
         let expected =
             [(0, TimelineMark::Change), (500, TimelineMark::Eviction), (1_000, TimelineMark::Due)];
-        assert_eq!(timeline.marks(end), BTreeMap::from(expected));
-        assert_eq!(timeline.noted(end), BTreeSet::from([500, 1_000]));
+        assert_eq!(timeline.marks(end), OrderedMap::from(expected));
+        assert_eq!(timeline.noted(end), OrderedSet::from([500, 1_000]));
         assert_eq!(TimelineModel::default().end(Timestamp::ZERO), at(60));
     }
 }

@@ -1,8 +1,7 @@
 //! The objects that the warnings are about.
 
-use std::collections::BTreeMap;
-
 use taintlab_core::api::{NodeName, PodKey};
+use taintlab_core::order::OrderedMap;
 use taintlab_core::slices::Pace;
 use taintlab_core::warnings::{Severity, Subject, Warning};
 
@@ -14,9 +13,9 @@ use crate::text::count;
 pub(crate) struct WarningMarks {
     /// Pods with the most pressing severity of their warnings. Notes give no mark: they are true of
     /// many pods, and nothing is wrong with these yet.
-    pub(crate) pods: BTreeMap<PodKey, Severity>,
+    pub(crate) pods: OrderedMap<PodKey, Severity>,
     /// Nodes with the most pressing severity of their warnings.
-    pub(crate) nodes: BTreeMap<NodeName, Severity>,
+    pub(crate) nodes: OrderedMap<NodeName, Severity>,
     /// The numbers of critical warnings, warnings and notes.
     pub(crate) counts: [usize; 3],
 }

@@ -1,6 +1,5 @@
 //! Times at which the pods of a claim are evicted, with the taints that cause it.
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -9,7 +8,7 @@ use core::cmp::Ordering;
 
 use super::{DeviceEviction, timestamp};
 use crate::api::{AllocatedDevice, DeviceTaintRule, ResourceClaim, ResourceSlice, Taint};
-use crate::order::Order;
+use crate::order::{Order, OrderedMap, OrderedSet};
 use crate::policy::devices::{deciding_device_toleration, device_toleration_time};
 use crate::time::{Time, Timestamp};
 
@@ -104,9 +103,9 @@ struct Evicting<'a> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Taints {
     /// By driver and pool, and then by name.
-    pools: BTreeMap<(String, String), BTreeMap<String, Arc<ResourceSlice>>>,
+    pools: OrderedMap<(String, String), OrderedMap<String, Arc<ResourceSlice>>>,
     /// By name.
-    rules: BTreeMap<String, Arc<DeviceTaintRule>>,
+    rules: OrderedMap<String, Arc<DeviceTaintRule>>,
 }
 
 impl Taints {
@@ -130,8 +129,8 @@ impl Taints {
         &mut self,
         old: Option<&ResourceSlice>,
         new: Option<&Arc<ResourceSlice>>,
-    ) -> BTreeSet<String> {
-        let Some(slice) = new.map(AsRef::as_ref).or(old) else { return BTreeSet::new() };
+    ) -> OrderedSet<String> {
+        let Some(slice) = new.map(AsRef::as_ref).or(old) else { return OrderedSet::new() };
         let id = (slice.driver.clone(), slice.pool.clone());
         let pool = self.pools.entry(id.clone()).or_default();
         let before = tainted_devices(pool);
@@ -258,14 +257,14 @@ pub(super) fn hits(rule: &DeviceTaintRule, device: &AllocatedDevice) -> bool {
 
 /// The slices of a pool that are not outdated, by name.
 fn newest(
-    pool: &BTreeMap<String, Arc<ResourceSlice>>,
+    pool: &OrderedMap<String, Arc<ResourceSlice>>,
 ) -> impl Iterator<Item = &Arc<ResourceSlice>> {
     let newest = pool.values().map(|slice| slice.generation).max();
     pool.values().filter(move |slice| Some(slice.generation) == newest)
 }
 
 /// The `NoExecute` taints of devices, by the name of the device. Mirrors `pool.getTaintedDevices`.
-fn tainted_devices(pool: &BTreeMap<String, Arc<ResourceSlice>>) -> Vec<(String, Taint)> {
+fn tainted_devices(pool: &OrderedMap<String, Arc<ResourceSlice>>) -> Vec<(String, Taint)> {
     let mut tainted = Vec::new();
     for device in newest(pool).flat_map(|slice| &slice.devices) {
         for taint in device.taints.iter().filter(|taint| taint.is_no_execute()) {
@@ -278,8 +277,8 @@ fn tainted_devices(pool: &BTreeMap<String, Arc<ResourceSlice>>) -> Vec<(String, 
 
 /// The devices whose taints differ in two lists in the order of their names. Where one list has
 /// more of a device than the other, the next device may be counted as well, as upstream.
-fn modified_devices(before: &[(String, Taint)], after: &[(String, Taint)]) -> BTreeSet<String> {
-    let mut modified = BTreeSet::new();
+fn modified_devices(before: &[(String, Taint)], after: &[(String, Taint)]) -> OrderedSet<String> {
+    let mut modified = OrderedSet::new();
     let (mut old, mut new) = (before.iter().peekable(), after.iter().peekable());
     while old.peek().is_some() || new.peek().is_some() {
         while let (Some((name, taint)), Some((other, other_taint))) = (old.peek(), new.peek())

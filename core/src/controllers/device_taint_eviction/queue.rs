@@ -1,12 +1,13 @@
 //! The work queue: items that wait for a time, and items to be looked at now.
 
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::PodInstance;
 use crate::controllers::Context;
+use crate::order::{OrderedMap, OrderedSet};
 use crate::queue::flowcontrol::TokenBucketRateLimiter;
 use crate::queue::timer_queue::TimerId;
 use crate::time::Timestamp;
@@ -41,11 +42,11 @@ pub(super) struct Queue {
     /// one moment is not that in which they came.
     heap: Vec<Waiting>,
     /// The place of each in the heap.
-    places: BTreeMap<Item, usize>,
+    places: OrderedMap<Item, usize>,
     /// Items to be looked at, each once, with their numbers in the order of all work.
     ready: VecDeque<(u64, Item)>,
-    is_ready: BTreeSet<Item>,
-    failures: BTreeMap<Item, u32>,
+    is_ready: OrderedSet<Item>,
+    failures: OrderedMap<Item, u32>,
     limiter: TokenBucketRateLimiter,
 }
 
@@ -53,10 +54,10 @@ impl Default for Queue {
     fn default() -> Self {
         Self {
             heap: Vec::new(),
-            places: BTreeMap::new(),
+            places: OrderedMap::new(),
             ready: VecDeque::new(),
-            is_ready: BTreeSet::new(),
-            failures: BTreeMap::new(),
+            is_ready: OrderedSet::new(),
+            failures: OrderedMap::new(),
             limiter: TokenBucketRateLimiter::new(RETRIES_PER_SECOND, BURST),
         }
     }

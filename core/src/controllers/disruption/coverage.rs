@@ -1,38 +1,38 @@
 //! The pods that each budget selects, counted, so that a change of a pod does not look at all
 //! budgets, nor a look at a budget at all of its pods.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::api::{LabelSelector, OwnerReference, Pod, PodKey, Requirement, SelectorOperator};
-use crate::order::Ordered;
+use crate::order::{OrderedMap, OrderedSet};
 
 type Labels = BTreeMap<String, String>;
 
 /// The pods of all budgets. Copies share what does not change.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Coverage {
-    budgets: BTreeMap<PodKey, Arc<Covered>>,
+    budgets: OrderedMap<PodKey, Arc<Covered>>,
     /// By namespace.
-    index: BTreeMap<String, Arc<SelectorIndex>>,
+    index: OrderedMap<String, Arc<SelectorIndex>>,
 }
 
 /// The budgets of a namespace by what their selectors require.
 #[derive(Clone, Debug, Default)]
 struct SelectorIndex {
     /// Those that require one of some values of a label, by label and value.
-    by_label: BTreeMap<String, BTreeMap<String, BTreeSet<PodKey>>>,
+    by_label: OrderedMap<String, OrderedMap<String, OrderedSet<PodKey>>>,
     /// Those that require no such thing.
-    others: BTreeSet<PodKey>,
+    others: OrderedSet<PodKey>,
 }
 
 /// The pods of a budget.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Covered {
     selector: Option<LabelSelector>,
-    pods: BTreeMap<PodKey, Seen>,
+    pods: OrderedMap<PodKey, Seen>,
     healthy: i64,
     /// How many pods have each controller, or none. Entries keep their places.
     owners: Vec<(Option<OwnerReference>, usize)>,
@@ -143,7 +143,7 @@ impl SelectorIndex {
     fn shared(&self, requirement: &Requirement) -> usize {
         let Some(known) = self.by_label.get(&requirement.key) else { return 0 };
         let budgets = requirement.values.iter().filter_map(|value| known.get(value));
-        budgets.map(BTreeSet::len).max().unwrap_or(0)
+        budgets.map(OrderedSet::len).max().unwrap_or(0)
     }
 
     fn remove(&mut self, budget: &PodKey) {
@@ -205,10 +205,10 @@ impl Coverage {
     }
 
     /// The budgets that may select one of these versions of a pod, by name.
-    fn candidates(&self, namespace: &str, versions: [Option<&Pod>; 2]) -> BTreeSet<PodKey> {
-        let Some(index) = self.index.get(namespace) else { return BTreeSet::new() };
+    fn candidates(&self, namespace: &str, versions: [Option<&Pod>; 2]) -> OrderedSet<PodKey> {
+        let Some(index) = self.index.get(namespace) else { return OrderedSet::new() };
         let labels = versions.into_iter().flatten().map(|pod| &pod.metadata.labels);
-        labels.flat_map(|labels| index.candidates(labels)).cloned().ordered_set()
+        labels.flat_map(|labels| index.candidates(labels)).cloned().collect::<OrderedSet<_>>()
     }
 
     /// The budgets that select a pod, by name.
@@ -301,7 +301,7 @@ mod tests {
     #[test]
     fn what_is_filed_and_counted_is_what_a_look_at_all_finds() {
         let mut coverage = Coverage::default();
-        let mut pods: BTreeMap<PodKey, Arc<Pod>> = BTreeMap::new();
+        let mut pods: OrderedMap<PodKey, Arc<Pod>> = OrderedMap::new();
         let budgets = budgets();
         let (early, late) = budgets.split_at(3);
         for (budget, selector) in early {
@@ -338,12 +338,12 @@ mod tests {
                 assert_eq!(covered.pods().collect::<Vec<_>>(), keys, "{budget}, turn {turn}");
                 let healthy = selected().filter(|(_, pod)| is_healthy(pod)).count();
                 assert_eq!(covered.healthy(), i64::try_from(healthy).unwrap(), "turn {turn}");
-                let owners: BTreeSet<Option<&str>> = selected()
+                let owners: OrderedSet<Option<&str>> = selected()
                     .map(|(_, pod)| pod.metadata.controller().map(|owner| owner.name.as_str()))
                     .collect();
                 let counted: Vec<_> = covered.owners().map(|it| it.map(|it| &*it.name)).collect();
                 assert_eq!(counted.len(), owners.len(), "each once, turn {turn}");
-                assert_eq!(BTreeSet::from_iter(counted), owners, "turn {turn}");
+                assert_eq!(OrderedSet::from_iter(counted), owners, "turn {turn}");
             }
             for (_, pod) in pods.iter() {
                 let selects = |covered: &Arc<Covered>| covered.selects(pod);

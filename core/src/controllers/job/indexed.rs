@@ -1,6 +1,5 @@
 //! Jobs whose pods have numbers: each number is done when one of its pods has ended well.
 
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -8,6 +7,7 @@ use alloc::vec::Vec;
 
 use super::completions;
 use crate::api::{JobStatus, Pod, PodPhase, Workload};
+use crate::order::OrderedMap;
 use crate::release::KubernetesRelease;
 use crate::time::Time;
 
@@ -93,7 +93,7 @@ impl IndexFailures {
 
 /// Some of the numbers of a Job, as ranges from the first to the last: there may be 2³¹ of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Indexes(BTreeMap<i64, i64>);
+pub(super) struct Indexes(OrderedMap<i64, i64>);
 
 impl Indexes {
     /// The numbers in a field of the status. Mirrors `parseIndexesFromString`.
@@ -222,7 +222,6 @@ pub(super) fn numbered_name(job: &Workload, index: i64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use alloc::collections::BTreeSet;
 
     use super::*;
 
@@ -240,7 +239,7 @@ mod tests {
             completed.record_completed(&mut status);
             assert_eq!(status.other.get(COMPLETED).unwrap(), text);
             assert_eq!(Indexes::completed(8, &status, &[]), completed);
-            let distinct: BTreeSet<i64> = indexes.iter().copied().collect();
+            let distinct: crate::order::OrderedSet<i64> = indexes.iter().copied().collect();
             assert_eq!(completed.count(), distinct.len() as i64);
             let free: Vec<i64> = completed.free(8).collect();
             assert_eq!(free, (0..8).filter(|it| !distinct.contains(it)).collect::<Vec<_>>());

@@ -2,7 +2,7 @@
 //! is counted comes from its status and from the pods with a finalizer.
 
 use alloc::borrow::ToOwned;
-use alloc::collections::{BTreeMap, BTreeSet};
+
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -23,7 +23,7 @@ use crate::api::{
 use crate::controllers::Context;
 use crate::controllers::job::{BATCH_PERIOD, JobSync};
 use crate::controllers::workload::{Reconcile, slow_start_batches, surplus_pods};
-use crate::order::Ordered;
+use crate::order::{OrderedMap, OrderedSet};
 use crate::protocol::TimeoutReason;
 
 const FAILURE_TARGET: &str = "FailureTarget";
@@ -44,7 +44,7 @@ struct Look<'a> {
     succeeded_indexes: Indexes,
     failed_indexes: Indexes,
     /// Failed pods that stay until the next one of their number is there.
-    delayed: BTreeMap<i64, &'a Arc<Pod>>,
+    delayed: OrderedMap<i64, &'a Arc<Pod>>,
     only_replaces_failed: bool,
 }
 
@@ -146,19 +146,19 @@ impl JobController {
             policy: job.spec.other.get("podFailurePolicy"),
             succeeded_indexes: Indexes::default(),
             failed_indexes: Indexes::default(),
-            delayed: BTreeMap::new(),
+            delayed: OrderedMap::new(),
             only_replaces_failed: waits_for_the_end(job, release),
         };
         let strict = self.is_strict;
         let state = self.jobs.entry(key.clone()).or_default();
-        let pending: BTreeSet<&str> = {
+        let pending: OrderedSet<&str> = {
             let counted = &state.counted;
             let is_kept = |pod: &Pod| {
                 let marked = pod.has_job_finalizer() || adopted.contains(&pod.key());
                 !counted.contains(&pod.key()) && (marked || !strict)
             };
             let pending = look.pods.iter().filter(|pod| is_kept(pod));
-            pending.map(|pod| &*pod.metadata.name).ordered_set()
+            pending.map(|pod| &*pod.metadata.name).collect::<OrderedSet<_>>()
         };
         let is_pending = |pod: &Pod| pending.contains(&*pod.metadata.name);
         let is_new = |look: &Look<'_>, pod: &Pod| is_pending(pod) && look.has_valid_index(pod);
@@ -530,7 +530,7 @@ impl JobController {
 /// Pods to delete: `number` surplus ones, and all without an index or with a duplicate one.
 /// Mirrors `activePodsForRemoval`.
 fn surplus_of(look: &Look<'_>, number: usize) -> Vec<PodKey> {
-    let mut groups: BTreeMap<Option<i64>, Vec<&Arc<Pod>>> = BTreeMap::new();
+    let mut groups: OrderedMap<Option<i64>, Vec<&Arc<Pod>>> = OrderedMap::new();
     if let Some(all) = look.completions {
         for pod in &look.active {
             let index = index_of(pod).filter(|index| (0..all).contains(index));
@@ -556,8 +556,8 @@ fn delayed_pods<'a>(
     context: &Context<'_>,
     look: &Look<'a>,
     is_new: impl Fn(&Pod) -> bool,
-) -> BTreeMap<i64, &'a Arc<Pod>> {
-    let mut delayed: BTreeMap<i64, &'a Arc<Pod>> = BTreeMap::new();
+) -> OrderedMap<i64, &'a Arc<Pod>> {
+    let mut delayed: OrderedMap<i64, &'a Arc<Pod>> = OrderedMap::new();
     let mut over = look.succeeded_indexes.clone();
     over.join(&look.failed_indexes);
     let all = look.completions.unwrap_or_default();

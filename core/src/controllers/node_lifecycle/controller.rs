@@ -1,6 +1,6 @@
 //! The controller: its state, inputs, outputs, and deadlines.
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -17,6 +17,7 @@ use super::work::{Pass, PodItems, Resume, Step};
 use crate::api::{Lease, Node, NodeName, Pod, PodKey};
 use crate::cluster::{Change, Lister};
 use crate::controllers::{Context, Controller, WorkTicket};
+use crate::order::OrderedMap;
 use crate::protocol::zone::ZoneKey;
 use crate::protocol::{
     ObjectReference, RecordedEvent, RequestId, RequestResult, Timeout, TimeoutReason, round_up,
@@ -37,8 +38,8 @@ pub struct NodeLifecycleController {
     pub(super) config: NodeLifecycleConfig,
     /// Wall-clock time at zero.
     pub(super) start: Time,
-    pub(super) records: BTreeMap<NodeName, NodeState>,
-    pub(super) zones: BTreeMap<ZoneKey, Zone>,
+    pub(super) records: OrderedMap<NodeName, NodeState>,
+    pub(super) zones: OrderedMap<ZoneKey, Zone>,
     pub(super) wakeups: WakeupIndex,
     /// Pass that is due independently of any node: a turn failed, and the queue of that zone has to
     /// be put in order again.
@@ -99,8 +100,8 @@ impl NodeLifecycleController {
             client: Client::new(&config),
             config,
             start,
-            records: BTreeMap::new(),
-            zones: BTreeMap::new(),
+            records: OrderedMap::new(),
+            zones: OrderedMap::new(),
             wakeups: WakeupIndex::default(),
             order_due: None,
             node_items: WorkQueue::default(),
@@ -517,7 +518,7 @@ impl NodeLifecycleController {
     }
 
     /// Inputs for deadlines, and the nodes to compute them for.
-    pub(super) fn split(&mut self) -> (Rules<'_>, &mut BTreeMap<NodeName, NodeState>) {
+    pub(super) fn split(&mut self) -> (Rules<'_>, &mut OrderedMap<NodeName, NodeState>) {
         (rules!(self), &mut self.records)
     }
 }

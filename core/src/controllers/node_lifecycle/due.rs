@@ -1,12 +1,12 @@
 //! Deadlines: the next health pass with work to do.
 
-use alloc::collections::BTreeMap;
 use core::time::Duration;
 
 use super::config::NodeLifecycleConfig;
 use super::health::NodeHealth;
 use super::record::{CachedNode, EvictionStatus, NodeState, Zone, taint_keys};
 use crate::api::{ConditionStatus, NodeName, well_known};
+use crate::order::OrderedMap;
 use crate::protocol::round_up;
 use crate::protocol::zone::ZoneKey;
 use crate::release::{KubernetesRelease, Requeue};
@@ -14,7 +14,7 @@ use crate::time::{Time, Timestamp};
 
 /// Number of nodes that are due at each moment ([`NodeState::due`]).
 #[derive(Clone, Debug, Default)]
-pub(super) struct WakeupIndex(BTreeMap<Timestamp, usize>);
+pub(super) struct WakeupIndex(OrderedMap<Timestamp, usize>);
 
 impl WakeupIndex {
     pub(super) fn first(&self) -> Option<Timestamp> {
@@ -46,7 +46,7 @@ pub(super) struct Rules<'a> {
     pub(super) release: KubernetesRelease,
     pub(super) config: &'a NodeLifecycleConfig,
     pub(super) start: Time,
-    pub(super) zones: &'a BTreeMap<ZoneKey, Zone>,
+    pub(super) zones: &'a OrderedMap<ZoneKey, Zone>,
     /// Whether a health pass is running.
     pub(super) passing: bool,
     pub(super) next_pass: Timestamp,

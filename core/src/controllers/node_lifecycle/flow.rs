@@ -4,7 +4,7 @@
 //! while it waits for a token.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::VecDeque;
 use core::time::Duration;
 
 use super::action::NodeLifecycleAction;
@@ -12,6 +12,7 @@ use super::config::NodeLifecycleConfig;
 use super::controller::NodeLifecycleController;
 use super::work::{Resume, Step};
 use crate::api::NodeName;
+use crate::order::{OrderedMap, OrderedSet};
 use crate::protocol::RequestId;
 use crate::queue::flowcontrol::TokenBucketRateLimiter;
 use crate::time::Timestamp;
@@ -49,10 +50,10 @@ struct Flow {
 pub(super) struct Flows {
     /// Kind of the current steps.
     pub(super) current: Option<FlowKind>,
-    asleep: BTreeMap<(Timestamp, u64), Flow>,
+    asleep: OrderedMap<(Timestamp, u64), Flow>,
     sequence: u64,
     /// Nodes in progress that have changed again.
-    changed: BTreeSet<NodeName>,
+    changed: OrderedSet<NodeName>,
 }
 
 impl Flows {

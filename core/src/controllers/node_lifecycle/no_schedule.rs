@@ -8,7 +8,6 @@ use crate::api::node_condition_type::{
     DISK_PRESSURE, MEMORY_PRESSURE, NETWORK_UNAVAILABLE, PID_PRESSURE, READY,
 };
 use crate::api::{ConditionStatus, Node, Taint, TaintEffect, well_known};
-use crate::order::Ordered;
 use crate::policy::taints::taint_set_diff;
 
 /// Taint for each condition type and status. Mirrors `nodeConditionToTaintKeyStatusMap`.
@@ -61,7 +60,7 @@ pub(super) fn label_changes(node: &Node) -> BTreeMap<String, String> {
             let value = labels.get(*stable)?;
             (labels.get(*beta) != Some(value)).then(|| ((*beta).into(), value.clone()))
         })
-        .ordered_map()
+        .collect()
 }
 
 /// Whether taints or labels have to change.

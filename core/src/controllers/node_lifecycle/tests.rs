@@ -15,6 +15,7 @@ use super::*;
 use crate::api::TaintEffect;
 use crate::api::{ConditionStatus, Node, NodeCondition, NodeName, Pod, PodCondition, PodKey};
 use crate::cluster::Cluster;
+use crate::order::OrderedMap;
 use crate::protocol::ApiErrorKind;
 use crate::protocol::zone::ZoneState;
 use crate::protocol::{RequestResult, TimeoutReason};
@@ -26,7 +27,7 @@ struct World {
     controller: NodeLifecycleController,
     cluster: Cluster,
     /// Results of the next requests of a kind; later ones succeed.
-    answers: BTreeMap<&'static str, Vec<RequestResult>>,
+    answers: OrderedMap<&'static str, Vec<RequestResult>>,
     log: Vec<String>,
     now: Timestamp,
 }
@@ -73,7 +74,7 @@ impl World {
         Self {
             controller: NodeLifecycleController::new(release, config, start, at(0)),
             cluster: Cluster::default(),
-            answers: BTreeMap::new(),
+            answers: OrderedMap::new(),
             log: Vec::new(),
             now: at(0),
         }

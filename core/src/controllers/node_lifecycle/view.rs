@@ -1,6 +1,5 @@
 //! Views of the controller's state.
 
-use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -13,7 +12,7 @@ use super::controller::{NODE_EVICTION_PERIOD, NodeLifecycleController};
 use super::health::NodeHealth;
 use super::record::{EvictionStatus, Zone, ZoneCounts};
 use crate::api::{ConditionStatus, NodeName};
-use crate::order::{Order, Ordered};
+use crate::order::{Order, OrderedSet};
 use crate::protocol::zone::{ZoneKey, ZoneState, as_flag};
 use crate::queue::flowcontrol::RateLimiter;
 use crate::queue::rate_limited_timed_queue::EVICTION_RATE_LIMITER_BURST;
@@ -365,9 +364,9 @@ impl NodeLifecycleController {
     /// Nodes some of whose pods could not be marked as not ready; the next health pass tries again.
     /// Mirrors `nodesToRetry`.
     #[must_use]
-    pub fn nodes_to_retry(&self) -> BTreeSet<&NodeName> {
+    pub fn nodes_to_retry(&self) -> OrderedSet<&NodeName> {
         let records = self.records.iter().filter(|(_, record)| record.retry_pods);
-        records.map(|(name, _)| name).ordered_set()
+        records.map(|(name, _)| name).collect::<OrderedSet<_>>()
     }
 
     /// Next health pass, whether or not it has work to do.

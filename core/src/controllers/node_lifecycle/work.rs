@@ -1,7 +1,7 @@
 //! Work in progress: the next steps, and the continuations of requests.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -10,6 +10,7 @@ use super::action::{NodeLifecycleAction, PodStatusPatch, TaintPatch};
 use super::health::{NodeHealth, Ready};
 use super::record::ZoneCounts;
 use crate::api::{Node, NodeName, PodKey};
+use crate::order::{OrderedMap, OrderedSet};
 use crate::protocol::RequestId;
 use crate::protocol::zone::ZoneKey;
 use crate::queue::rate_limited_timed_queue::TimedValue;
@@ -73,9 +74,9 @@ pub(super) struct Pass {
     pub(super) workers: usize,
     /// Whether all nodes are looked at again after its end.
     pub(super) resets_health: bool,
-    pub(super) counts: BTreeMap<ZoneKey, ZoneCounts>,
+    pub(super) counts: OrderedMap<ZoneKey, ZoneCounts>,
     /// Zones with at least one node.
-    pub(super) zones: BTreeSet<ZoneKey>,
+    pub(super) zones: OrderedSet<ZoneKey>,
 }
 
 /// A node in a health pass.
@@ -159,9 +160,9 @@ const MAX_DELAY: Duration = Duration::from_secs(1_000);
 #[derive(Clone, Debug, Default)]
 pub(super) struct PodItems {
     pub(super) ready: WorkQueue<PodKey>,
-    waiting: BTreeSet<(Timestamp, u64, PodKey)>,
+    waiting: OrderedSet<(Timestamp, u64, PodKey)>,
     /// A pod's failures add up, since upstream never forgets them.
-    failures: BTreeMap<PodKey, u32>,
+    failures: OrderedMap<PodKey, u32>,
     sequence: u64,
 }
 

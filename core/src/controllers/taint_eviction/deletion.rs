@@ -1,10 +1,10 @@
 //! Running deletions: up to five attempts, ten milliseconds apart.
 
-use alloc::collections::BTreeMap;
 use core::time::Duration;
 
 use super::TaintEvictionAction;
 use crate::api::{ConditionStatus, PodCondition, PodKey};
+use crate::order::OrderedMap;
 use crate::protocol::{RequestId, RequestResult};
 use crate::time::Timestamp;
 
@@ -30,8 +30,8 @@ struct Deletion {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Deletions {
-    running: BTreeMap<RequestId, Deletion>,
-    sleeping: BTreeMap<(Timestamp, u64), RequestId>,
+    running: OrderedMap<RequestId, Deletion>,
+    sleeping: OrderedMap<(Timestamp, u64), RequestId>,
     next_id: u64,
 }
 

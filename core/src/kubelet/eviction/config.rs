@@ -17,7 +17,6 @@ use super::signal::Signal;
 use super::threshold::Threshold;
 use super::version::KubeletVersion;
 use crate::kubelet::ShutdownGracePeriodByPodPriority;
-use crate::order::Ordered;
 use crate::quote::go_quote;
 use crate::time::{Span, format_duration};
 
@@ -165,7 +164,7 @@ pub fn default_eviction_hard(version: KubeletVersion) -> BTreeMap<String, String
     if version.rule(false, |release| release.default_imagefs_inodes_threshold()) {
         list.push((Signal::ImageFsInodesFree, "5%"));
     }
-    list.into_iter().map(|(signal, value)| (signal.name().into(), value.into())).ordered_map()
+    list.into_iter().map(|(signal, value)| (signal.name().into(), value.into())).collect()
 }
 
 /// Flags and what they set.

@@ -1,6 +1,5 @@
 //! Volumes of the pods of a node: when they are there, pods start; what is mounted is said.
 
-use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -8,6 +7,7 @@ use super::starts::{has_volumes, is_to_start};
 use super::{KubeletAction, Kubelets, Step};
 use crate::api::{NodeName, Pod, PodKey};
 use crate::controllers::Context;
+use crate::order::OrderedSet;
 
 impl Kubelets {
     /// A volume was attached to a node: pods that waited for it alone start.
@@ -60,7 +60,7 @@ impl Kubelets {
         if !self.is_connected(node.as_str()) {
             return;
         }
-        let mut used: BTreeSet<String> = BTreeSet::new();
+        let mut used: OrderedSet<String> = OrderedSet::new();
         for (_, pod) in context.cluster.pods_of(node.as_str()) {
             if !pod.has_ended() {
                 used.extend(volumes.attachable_of(pod).map(|known| known.metadata.name.clone()));

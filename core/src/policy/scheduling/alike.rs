@@ -1,7 +1,7 @@
 //! What is known of nodes from placing pods that were alike: a node on which nothing has changed
 //! since gives the same answers.
 
-use alloc::collections::BTreeMap;
+use crate::order::OrderedMap;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -134,7 +134,7 @@ pub(super) fn answer_of(
 pub(super) struct LabelValues {
     /// The version of the nodes' labels: see [`Snapshot::label_changes`].
     changes: u64,
-    columns: BTreeMap<String, Arc<LabelColumn>>,
+    columns: OrderedMap<String, Arc<LabelColumn>>,
 }
 
 /// The values of one label.
@@ -164,7 +164,7 @@ impl LabelValues {
 
 impl LabelColumn {
     fn new(snapshot: &Snapshot, label: &str) -> Self {
-        let mut known: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut known: OrderedMap<&str, usize> = OrderedMap::new();
         let mut numbers = Vec::new();
         for node in snapshot.nodes() {
             let Some(value) = node.labels.get(label) else { continue };

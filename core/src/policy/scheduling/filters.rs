@@ -1,7 +1,7 @@
 //! Which nodes a pod fits on.
 
 use alloc::borrow::ToOwned;
-use alloc::collections::BTreeSet;
+
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -18,6 +18,7 @@ use crate::api::{
     ALL_ADDRESSES, Amounts, HostPort, Pod, PodKey, ResourceError, SelectorOperator, Taint,
     TaintEffect, claim_names, container_images, overhead_cpu, well_known,
 };
+use crate::order::OrderedSet;
 use crate::policy::matching::{find_matching_untolerated_taint, tolerations_tolerate_taint};
 use crate::release::{AbsentNodes, KubernetesRelease, TaintReason};
 
@@ -102,7 +103,7 @@ pub(super) struct Change {
     pods: i64,
     requested: Amounts,
     /// The ports that pods take then, if that is not as it is.
-    ports: Option<BTreeSet<HostPort>>,
+    ports: Option<OrderedSet<HostPort>>,
     /// How many more users there are of claims that are for one pod alone.
     claim_users: i64,
     /// How many pods more each constraint counts in the node's part of the cluster.
@@ -269,9 +270,9 @@ impl<'a> Cycle<'a> {
 
     /// The only nodes that the pod can go to, if its affinity names them. Mirrors the
     /// `PreFilterResult` of `NodeAffinity`.
-    pub(super) fn named_nodes(&self) -> Option<BTreeSet<String>> {
+    pub(super) fn named_nodes(&self) -> Option<OrderedSet<String>> {
         let terms = self.pod.fields.required_node_terms.as_ref()?;
-        let mut names = BTreeSet::new();
+        let mut names = OrderedSet::new();
         for term in terms {
             let field = term.match_fields.iter().find(|field| {
                 field.key == "metadata.name" && field.operator == SelectorOperator::In

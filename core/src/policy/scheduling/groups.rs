@@ -4,12 +4,12 @@
 //! labels and controller: one look at a group answers for all its pods. A Deployment is a group or
 //! two, however many pods it has.
 
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
 
 use super::snapshot::{OwnerKey, PodNeeds};
 use crate::api::{Labels, PodAffinity};
+use crate::order::OrderedMap;
 
 /// What other pods can tell of a pod.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,7 +44,7 @@ impl PodGroup {
 }
 
 /// How many pods of a group are on each node, by the node's place.
-pub(super) type CountByPlace = BTreeMap<usize, i64>;
+pub(super) type CountByPlace = OrderedMap<usize, i64>;
 
 /// The pods of a group.
 #[derive(Clone, Debug)]
@@ -57,7 +57,7 @@ struct Members {
 /// The pods that are on nodes, by group.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PodGroups {
-    all: BTreeMap<Arc<PodGroup>, Members>,
+    all: OrderedMap<Arc<PodGroup>, Members>,
     /// How many of the groups say something about other pods.
     with_affinity: usize,
 }
@@ -131,7 +131,7 @@ impl PodGroups {
     ) -> impl Iterator<Item = (&'a Arc<PodGroup>, &'a Members)> {
         let (namespace, kind, name) = owner.clone();
         let least = PodGroup::least(namespace, Some((kind, name)));
-        let known = self.all.range::<PodGroup, _>(&least..);
+        let known = self.all.range::<PodGroup>(&least..);
         known.take_while(|(group, _)| group.has_owner(owner))
     }
 
@@ -141,7 +141,7 @@ impl PodGroups {
         namespace: &'a str,
     ) -> impl Iterator<Item = (&'a PodGroup, &'a CountByPlace)> {
         let least = PodGroup::least(namespace.into(), None);
-        let known = self.all.range::<PodGroup, _>(&least..);
+        let known = self.all.range::<PodGroup>(&least..);
         let known = known.map(|(group, members)| (group.as_ref(), members.nodes.as_ref()));
         known.take_while(move |(group, _)| group.namespace == namespace)
     }

@@ -1,14 +1,14 @@
 //! The message of the scheduler when no node fits a pod.
 
 use alloc::borrow::ToOwned;
-use alloc::collections::BTreeMap;
+
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::filters::Cycle;
 use super::{FilterPlugin, NodeVerdict, Rejection};
-use crate::order::Order;
+use crate::order::{Order, OrderedMap};
 use crate::release::{AbsentNodes, PreemptionMessage};
 
 /// The message where there are no nodes at all. Mirrors `ErrNoNodesAvailable`.
@@ -17,7 +17,7 @@ pub const NO_NODES_AVAILABLE: &str = "no nodes available to schedule pods";
 /// `0/N nodes are available: …`, with the reasons counted and sorted as texts. Mirrors
 /// `FitError.Error`.
 pub fn fit_error<'a>(nodes: usize, reasons: impl IntoIterator<Item = &'a str>) -> String {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut counts: OrderedMap<&str, usize> = OrderedMap::new();
     for reason in reasons {
         *counts.entry(reason).or_default() += 1;
     }

@@ -2,7 +2,7 @@
 //! `plugins/defaultpreemption`; nothing is deleted here.
 
 use alloc::borrow::ToOwned;
-use alloc::collections::BTreeSet;
+
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -15,7 +15,7 @@ use super::groups::PodGroup;
 use super::snapshot::{DISRUPTION_TARGET, NodeInfo, PREEMPTION_BY_SCHEDULER, PodInfo, Snapshot};
 use super::{Rejection, SchedulingError};
 use crate::api::{ConditionStatus, LabelSelector, Pod, PodCondition, PodDisruptionBudget, PodKey};
-use crate::order::Order;
+use crate::order::{Order, OrderedSet};
 use crate::release::{KubernetesRelease, PreemptedMessage};
 use crate::time::Time;
 
@@ -29,7 +29,7 @@ pub struct BudgetOfVictims {
     /// `status.disruptionsAllowed`.
     pub disruptions_allowed: i64,
     /// The names of pods that the eviction API is about to evict (`status.disruptedPods`).
-    pub disrupted_pods: BTreeSet<String>,
+    pub disrupted_pods: OrderedSet<String>,
 }
 
 impl BudgetOfVictims {

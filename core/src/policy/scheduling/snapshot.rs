@@ -1,6 +1,6 @@
 //! The nodes and pods as the scheduler sees them, counted once.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -21,6 +21,7 @@ use crate::api::{
     pod_requests,
 };
 use crate::cluster::Volumes;
+use crate::order::{OrderedMap, OrderedSet};
 use crate::protocol::zone::ZoneKey;
 use crate::release::KubernetesRelease;
 use crate::time::Time;
@@ -193,13 +194,13 @@ pub(super) struct NodeInfo {
     pub(super) allocatable: Amounts,
     pub(super) requested: Amounts,
     pub(super) scored_requested: Amounts,
-    pub(super) pods: BTreeMap<PodKey, Arc<PodInfo>>,
+    pub(super) pods: OrderedMap<PodKey, Arc<PodInfo>>,
     /// The ports of the node that pods take. A pod that goes gives its ports back, even if another
     /// one has the same, as upstream.
-    pub(super) ports: BTreeSet<HostPort>,
+    pub(super) ports: OrderedSet<HostPort>,
     /// `status.images`: of each name the size of the image, and how many nodes had it when the node
     /// was added or has changed.
-    pub(super) images: BTreeMap<String, (i64, usize)>,
+    pub(super) images: OrderedMap<String, (i64, usize)>,
     /// Controllers whose pods the node would rather not have.
     pub(super) avoids: Vec<AvoidedController>,
 }
@@ -215,22 +216,22 @@ pub struct Snapshot {
     /// found anew.
     order: Arc<Vec<usize>>,
     /// How many nodes have an image, by its name.
-    pub(super) images: BTreeMap<String, usize>,
+    pub(super) images: OrderedMap<String, usize>,
     /// Pods that wait for a node on which room was made for them, by that node.
-    nominated: BTreeMap<String, BTreeMap<PodKey, Arc<PodInfo>>>,
+    nominated: OrderedMap<String, OrderedMap<PodKey, Arc<PodInfo>>>,
     /// The selectors of Services, ReplicaSets and StatefulSets that are known, by namespace, kind
     /// and name. Shared with copies until one changes.
-    pub(super) selectors: Arc<BTreeMap<OwnerKey, LabelSelector>>,
+    pub(super) selectors: Arc<OrderedMap<OwnerKey, LabelSelector>>,
     /// How many pods of each priority are on nodes.
-    priorities: BTreeMap<i64, usize>,
+    priorities: OrderedMap<i64, usize>,
     /// The claims that there are, by namespace and name, if they are known.
-    pub(super) claims: Option<BTreeSet<(String, String)>>,
+    pub(super) claims: Option<OrderedSet<(String, String)>>,
     /// Volumes, if they take part.
     pub(super) volumes: Option<Arc<Volumes>>,
     /// Devices, if they take part.
     pub(super) devices: Option<SchedulerDevices>,
     /// The labels of namespaces, if they are known.
-    pub(super) namespaces: Arc<BTreeMap<String, Labels>>,
+    pub(super) namespaces: Arc<OrderedMap<String, Labels>>,
     entered: u64,
     /// The pod that was read last: the next one is often alike.
     last: Option<Arc<PodInfo>>,
@@ -245,7 +246,7 @@ pub struct Snapshot {
 #[derive(Clone, Debug, Default)]
 struct Slots {
     /// Shared with copies until a node comes or goes.
-    places: Arc<BTreeMap<String, usize>>,
+    places: Arc<OrderedMap<String, usize>>,
     infos: Vec<Arc<NodeInfo>>,
     /// Places that no node has.
     free: Vec<usize>,
@@ -315,10 +316,10 @@ impl Snapshot {
             nodes: Slots::default(),
             groups: PodGroups::default(),
             order: Arc::default(),
-            images: BTreeMap::new(),
-            nominated: BTreeMap::new(),
+            images: OrderedMap::new(),
+            nominated: OrderedMap::new(),
             selectors: Arc::default(),
-            priorities: BTreeMap::new(),
+            priorities: OrderedMap::new(),
             claims: None,
             volumes: None,
             devices: None,
@@ -433,7 +434,7 @@ impl Snapshot {
 
     /// Tells the labels of namespaces, by which a `namespaceSelector` selects them. One that is not
     /// known has the label with its name alone.
-    pub fn set_namespaces(&mut self, namespaces: BTreeMap<String, Labels>) {
+    pub fn set_namespaces(&mut self, namespaces: OrderedMap<String, Labels>) {
         self.namespaces = Arc::new(namespaces);
     }
 
@@ -593,8 +594,8 @@ impl Snapshot {
     /// The places of the nodes zone by zone in turn. Mirrors `nodeTree.list`.
     pub(super) fn in_turn(&mut self) -> Arc<Vec<usize>> {
         if self.order.is_empty() {
-            let mut zones: BTreeMap<&ZoneKey, alloc::collections::VecDeque<usize>> =
-                BTreeMap::new();
+            let mut zones: OrderedMap<&ZoneKey, alloc::collections::VecDeque<usize>> =
+                OrderedMap::new();
             for (place, node) in self.nodes.iter().filter(|(_, node)| node.exists) {
                 zones.entry(&node.zone).or_default().push_back(place);
             }
@@ -687,9 +688,9 @@ pub(crate) fn check_pod(release: KubernetesRelease, pod: &Pod) -> Result<(), Sch
 }
 
 /// The size of each image of a node, by each of its names. What cannot be read does not count.
-fn images_of(node: &Node) -> BTreeMap<String, (i64, usize)> {
+fn images_of(node: &Node) -> OrderedMap<String, (i64, usize)> {
     let images = node.status.other.get("images").and_then(|images| images.as_array());
-    let mut sizes = BTreeMap::new();
+    let mut sizes = OrderedMap::new();
     for image in images.into_iter().flatten() {
         let size = image.get("sizeBytes").and_then(|size| size.as_i64()).unwrap_or_default();
         let names = image.get("names").and_then(|names| names.as_array());

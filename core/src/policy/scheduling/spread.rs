@@ -1,7 +1,7 @@
 //! Topology spread constraints.
 
 use alloc::borrow::ToOwned;
-use alloc::collections::BTreeMap;
+
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -12,6 +12,7 @@ use super::filters::{Change, matches_node_affinity, untolerated_taint};
 use super::groups::{CountByPlace, PodGroup};
 use super::snapshot::{NodeInfo, OwnerKey, PodInfo, SERVICE, Snapshot};
 use crate::api::{LabelSelector, TopologySpread, WhenUnsatisfiable};
+use crate::order::OrderedMap;
 use crate::protocol::zone::{ZONE_LABEL, ZoneKey};
 
 /// The label of nodes with their host's name.
@@ -203,13 +204,13 @@ struct Domains {
     constraint: Constraint,
     /// Whether the pod itself is among those that are counted.
     self_match: i64,
-    counts: BTreeMap<String, i64>,
+    counts: OrderedMap<String, i64>,
     /// The parts with the fewest and the second fewest pods. Mirrors `criticalPaths`.
     least: [Option<(String, i64)>; 2],
 }
 
 impl Domains {
-    fn new(pod: &PodInfo, constraint: Constraint, counts: BTreeMap<String, i64>) -> Self {
+    fn new(pod: &PodInfo, constraint: Constraint, counts: OrderedMap<String, i64>) -> Self {
         let mut least = [None, None];
         for (value, count) in &counts {
             let fewer = |known: &Option<(String, i64)>| known.as_ref().is_none_or(|k| *count < k.1);
@@ -251,8 +252,8 @@ impl SpreadState {
         if constraints.is_empty() {
             return Self { domains: Vec::new() };
         }
-        let mut counts: Vec<BTreeMap<String, i64>> =
-            constraints.iter().map(|_| BTreeMap::new()).collect();
+        let mut counts: Vec<OrderedMap<String, i64>> =
+            constraints.iter().map(|_| OrderedMap::new()).collect();
         let all = || snapshot.nodes();
         let excludes = snapshot.config.release.spread_excludes_nodes_by_affinity();
         for node in all().filter(|node| has_all_keys(&constraints, node)) {
@@ -449,7 +450,7 @@ pub(super) fn selector_scores(
         None => none(),
     };
     let zone = |node: &NodeInfo| Some(node.zone.clone()).filter(|zone| !zone.as_str().is_empty());
-    let mut zones: BTreeMap<ZoneKey, i64> = BTreeMap::new();
+    let mut zones: OrderedMap<ZoneKey, i64> = OrderedMap::new();
     for (node, count) in feasible.iter().zip(&raw) {
         if let Some(zone) = zone(node) {
             *zones.entry(zone).or_default() += count;

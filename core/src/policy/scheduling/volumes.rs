@@ -1,7 +1,7 @@
 //! Where the volumes of a pod let it go.
 
 use alloc::borrow::ToOwned;
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -13,7 +13,7 @@ use super::filters::FilterPlugin;
 use super::snapshot::{NodeInfo, PodInfo, Snapshot};
 use crate::api::{PersistentVolume, PersistentVolumeClaim, Pod, PodKey, Quantity, claim_names};
 use crate::cluster::Volumes;
-use crate::order::Order;
+use crate::order::{Order, OrderedSet};
 use crate::protocol::zone::{REGION_LABEL, ZONE_LABEL};
 
 /// The labels by which volumes that are older than node affinity say where they are.
@@ -154,7 +154,7 @@ fn find_volumes(
     node: &str,
     labels: &BTreeMap<String, String>,
 ) -> Option<Vec<(PodKey, Option<String>)>> {
-    let mut chosen: BTreeSet<&str> = BTreeSet::new();
+    let mut chosen: OrderedSet<&str> = OrderedSet::new();
     let mut found = Vec::new();
     for claim in claims {
         let volume = find_matching_volume(volumes, claim, |volume| {

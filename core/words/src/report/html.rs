@@ -1,11 +1,10 @@
 //! The report as one page, without references to other files.
 
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use taintlab_core::order::{Order, Ordered};
+use taintlab_core::order::{Order, OrderedMap};
 use taintlab_core::plural::count;
 use taintlab_core::report::{
     Cell, DomainKind, FailureRow, Report, ReportSubject, TargetResult, WorkloadScore,
@@ -178,7 +177,7 @@ fn heat_map(report: &Report, kind: DomainKind, rows: &[&FailureRow]) -> String {
         row.cells.iter().filter_map(|number| report.cells.get(*number)).collect::<Vec<_>>()
     };
     let mut columns: Vec<(&ReportSubject, f64)> = Vec::new();
-    let mut places: BTreeMap<&ReportSubject, usize> = BTreeMap::new();
+    let mut places: OrderedMap<&ReportSubject, usize> = OrderedMap::new();
     for row in shown {
         for cell in cells(row) {
             // Each row has the same say in the choice of workloads.
@@ -194,8 +193,10 @@ fn heat_map(report: &Report, kind: DomainKind, rows: &[&FailureRow]) -> String {
     let more_columns = columns.len().saturating_sub(MOST_COLUMNS);
     columns.truncate(MOST_COLUMNS);
     let lines = shown.iter().map(|row| {
-        let of: BTreeMap<_, _> =
-            cells(row).into_iter().map(|cell| (&cell.worst.subject, cell)).ordered_map();
+        let of: OrderedMap<_, _> = cells(row)
+            .into_iter()
+            .map(|cell| (&cell.worst.subject, cell))
+            .collect::<OrderedMap<_, _>>();
         let tds = columns.iter().map(|(subject, _)| match of.get(subject) {
             Some(cell) => map_cell(row, cell, most),
             None => "<td class=\"h\"></td>".into(),

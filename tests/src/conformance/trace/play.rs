@@ -9,6 +9,7 @@ use taintlab_core::api::{
 };
 use taintlab_core::command::Command;
 use taintlab_core::event::{Event, EventKind, ObjectReference};
+use taintlab_core::order::OrderedMap;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{
     HealthPassTime, InitialState, Simulator, SimulatorConfig, placed_by_lot,
@@ -227,12 +228,12 @@ fn config(trace: &Trace, start: Time) -> SimulatorConfig {
 }
 
 /// When the clocks of kubelets tick that were seen to tick then.
-fn ticks(seen: &BTreeMap<String, f64>, lead: f64, period: f64) -> BTreeMap<NodeName, Timestamp> {
+fn ticks(seen: &BTreeMap<String, f64>, lead: f64, period: f64) -> OrderedMap<NodeName, Timestamp> {
     seen.iter().map(|(node, at)| (node.as_str().into(), seconds((at + lead) % period))).collect()
 }
 
 /// When kubelets renew their leases: seen, or the phase after its registration.
-fn lease_ticks(trace: &Trace, lead: f64) -> BTreeMap<NodeName, Timestamp> {
+fn lease_ticks(trace: &Trace, lead: f64) -> OrderedMap<NodeName, Timestamp> {
     let mut seen = trace.leases.clone();
     for action in trace.actions.iter().filter(|action| action.what == "register") {
         let name =
@@ -288,13 +289,13 @@ fn known_by(life: &Life) -> String {
 }
 
 /// Where pods went, in order.
-fn placements(trace: &Trace) -> BTreeMap<String, Vec<NodeName>> {
+fn placements(trace: &Trace) -> OrderedMap<String, Vec<NodeName>> {
     let bound = |life: &&Life| life.moments[1].unwrap_or(f64::INFINITY);
     let mut lives: Vec<&Life> = trace.seen.pods.values().collect();
     lives.retain(|life| !life.node.is_empty());
     lives.sort_by_key(|life| life.arrival);
     lives.sort_by(|one, other| bound(one).total_cmp(&bound(other)));
-    let mut placements: BTreeMap<String, Vec<NodeName>> = BTreeMap::new();
+    let mut placements: OrderedMap<String, Vec<NodeName>> = OrderedMap::new();
     for life in lives {
         placements.entry(known_by(life)).or_default().push(life.node.as_str().into());
     }
@@ -303,10 +304,10 @@ fn placements(trace: &Trace) -> BTreeMap<String, Vec<NodeName>> {
 
 /// When pods were created, in the order in which that was seen: the scheduler gets to know them
 /// then.
-fn arrivals(trace: &Trace, lead: f64) -> BTreeMap<String, Vec<Timestamp>> {
+fn arrivals(trace: &Trace, lead: f64) -> OrderedMap<String, Vec<Timestamp>> {
     let mut lives: Vec<&Life> = trace.seen.pods.values().collect();
     lives.sort_by_key(|life| life.arrival);
-    let mut arrivals: BTreeMap<String, Vec<Timestamp>> = BTreeMap::new();
+    let mut arrivals: OrderedMap<String, Vec<Timestamp>> = OrderedMap::new();
     for life in lives {
         let at = life.moments[0].unwrap_or_default() + lead + IN_ORDER * life.arrival as f64;
         arrivals.entry(known_by(life)).or_default().push(seconds(at));
@@ -321,9 +322,9 @@ fn first_collection(trace: &Trace, lead: f64) -> Timestamp {
 }
 
 /// Pods that ReplicaSets deleted, in order: their nodes, and their times of creation.
-fn scale_downs(trace: &Trace) -> BTreeMap<String, Vec<(NodeName, Time)>> {
-    let Ok(zero) = Time::parse(&trace.t0) else { return BTreeMap::new() };
-    let mut nodes: BTreeMap<String, Vec<(NodeName, Time)>> = BTreeMap::new();
+fn scale_downs(trace: &Trace) -> OrderedMap<String, Vec<(NodeName, Time)>> {
+    let Ok(zero) = Time::parse(&trace.t0) else { return OrderedMap::new() };
+    let mut nodes: OrderedMap<String, Vec<(NodeName, Time)>> = OrderedMap::new();
     for name in &trace.scaled_down {
         let life = trace.seen.pods.values().find(|life| life.name == *name);
         if let Some(life) = life {
@@ -377,8 +378,8 @@ fn quarantine_ends_late(trace: &Trace) -> bool {
 /// Number of pods tried in vain between the two writes that uncordoned a node. The scheduler knows
 /// of each write some ms later or earlier than the recorder. Attempts without an event are not
 /// seen.
-fn tried_ahead(trace: &Trace, release: KubernetesRelease) -> BTreeMap<NodeName, Vec<usize>> {
-    let mut tried: BTreeMap<NodeName, Vec<usize>> = BTreeMap::new();
+fn tried_ahead(trace: &Trace, release: KubernetesRelease) -> OrderedMap<NodeName, Vec<usize>> {
+    let mut tried: OrderedMap<NodeName, Vec<usize>> = OrderedMap::new();
     if !release.counts_second_attempt() {
         return tried;
     }

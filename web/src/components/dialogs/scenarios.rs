@@ -1,9 +1,9 @@
 //! The scenarios that come with the page.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use taintlab_core::order::{Order, Ordered};
+use taintlab_core::order::{Order, OrderedSet};
 use taintlab_core::scenario::ScenarioMetadata;
 use web_sys::{HtmlElement, HtmlInputElement};
 use yew::prelude::*;
@@ -163,7 +163,7 @@ fn by_arrows(event: KeyboardEvent) {
 fn tags(catalogue: &files::Catalogue, pressed: &UseStateHandle<Option<String>>) -> Html {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for metadata in catalogue.iter().flat_map(|(_, scenarios)| scenarios) {
-        let tags: BTreeSet<&str> = metadata.tags.iter().map(String::as_str).ordered_set();
+        let tags: OrderedSet<&str> = metadata.tags.iter().map(String::as_str).collect();
         for tag in tags {
             *counts.entry(tag).or_default() += 1;
         }

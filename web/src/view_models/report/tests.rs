@@ -1,5 +1,6 @@
 //! A report of 500 nodes and 400 workloads, with results that are made up.
 
+use taintlab_core::order::OrderedSet;
 use taintlab_core::report::{Domain, Outline, Plan, RunResult, WorkloadRun, report as join};
 
 use taintlab_manifest::{ImportOptions, read_scenario};
@@ -118,7 +119,7 @@ fn in_a_report_of_500_nodes_and_400_workloads_the_worst_comes_first() {
 fn alike_nodes_are_unfolded_and_more_rows_are_shown_when_asked_for() {
     let view = ReportView::of(large(), WorkKey::default(), None);
     let (number, _) = view.sections(&Look::default())[1].rows.last().unwrap().folds.unwrap();
-    let look = Look { open: BTreeSet::from([number]), ..Look::default() };
+    let look = Look { open: OrderedSet::from([number]), ..Look::default() };
     let nodes = &view.sections(&look)[1];
     assert_eq!(nodes.rows.len() + nodes.more_rows, DATABASES + 1 + 495);
     assert!(nodes.rows.len() > 400);

@@ -8,7 +8,6 @@ use taintlab_core::kubelet::{
     Candidate, Change, Distance, KubeletConfiguration, RankKey, RankReason, RankedPod, Ranking,
     Signal, ThresholdState,
 };
-use taintlab_core::order::Ordered;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{EvictionView, UsageSeries};
 use taintlab_core::time::Timestamp;
@@ -415,7 +414,7 @@ fn ThresholdForm(props: &ThresholdFormProps) -> Html {
         move |event: SubmitEvent| {
             event.prevent_default();
             let mut flags: BTreeMap<String, String> =
-                all.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).ordered_map();
+                all.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
             flags.extend(typed.clone());
             let node = node.clone();
             let command = Command::ConfigureKubelet { node, configuration: None, flags };
