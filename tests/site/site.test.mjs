@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { inflateRawSync } from "node:zlib";
+import { brotliDecompressSync, inflateRawSync } from "node:zlib";
 
 import { chromium } from "playwright-core";
 import sirv from "sirv";
@@ -197,6 +197,17 @@ async function byKeyboard(page, expected) {
     await page.evaluate(() => document.getElementById("before").remove());
   }
 }
+
+test("what is there compressed by brotli is the file beside it", () => {
+  const compressed = readdirSync(SITE, { recursive: true }).filter((path) => path.endsWith(".br"));
+  for (const path of compressed) {
+    const bytes = brotliDecompressSync(readFileSync(join(SITE, path)));
+    assert.ok(bytes.equals(readFileSync(join(SITE, path.slice(0, -3)))), path);
+  }
+  for (const name of ["index.html.br", "engine_bg.wasm.br", "embed/taintlab_bg.wasm.br"]) {
+    assert.ok(compressed.includes(name), name);
+  }
+});
 
 test("a demo of the book leads to the playground, and loads the engine of the site", async () => {
   await open("book/explanation/345-seconds.html", {}, async (page) => {

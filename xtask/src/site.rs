@@ -25,6 +25,9 @@ const EMBED: [&str; 7] = [
 /// Leads to the engine from the book, where the script is in another folder.
 const LEADS_TO_ENGINE: &str = include_str!("js/manual.js");
 
+/// The Node program that compresses the files of a folder.
+const BROTLI: &str = include_str!("js/brotli.js");
+
 /// The folder of the site.
 pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
     workspace.target_dir().join("site")
@@ -48,7 +51,13 @@ pub(crate) fn build(workspace: &mut Workspace) -> Result<()> {
     book::build(workspace, &site.join("book"))?;
     fs::write(site.join("book/manual.js"), LEADS_TO_ENGINE)?;
     let links = check_links(&site)?;
-    println!("The site is in {}; {links} links in it lead somewhere.", site.display());
+    let mut node = workspace.command("node");
+    let compressed = workspace::output(node.args(["-e", BROTLI, "--"]).arg(&site))?;
+    println!(
+        "The site is in {}; {links} links in it lead somewhere. {} files are there compressed by brotli, too.",
+        site.display(),
+        compressed.trim()
+    );
     Ok(())
 }
 
