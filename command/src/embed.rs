@@ -95,7 +95,7 @@ fn demo(
 }
 
 /// Form of a text in a link: deflated raw (RFC 1951), in base64url without padding.
-fn pack(text: &str) -> String {
+pub(crate) fn pack(text: &str) -> String {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
     // Writing into memory does not fail.
     let _ = encoder.write_all(text.as_bytes());

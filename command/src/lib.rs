@@ -12,6 +12,7 @@ mod json;
 mod line;
 mod lint;
 mod options;
+mod outage;
 mod plan;
 mod policy;
 mod rank;
@@ -21,6 +22,7 @@ mod run;
 mod schedule;
 mod stop;
 mod test;
+mod threads;
 mod when;
 
 use std::ffi::OsString;
@@ -106,6 +108,7 @@ fn command(host: &dyn Host, command: Command) -> Done<u8> {
         Command::Schedule(line) => schedule::schedule(host, &line),
         Command::Rank(line) => rank::rank(host, &line),
         Command::Plan(line) => plan::plan(host, &line),
+        Command::SmallestOutage(line) => outage::outage(host, &line),
         Command::Policy(line) => policy::policy(host, &line),
         Command::Embed(line) => embed::embed(host, &line),
         Command::Completions { shell } => {
@@ -143,6 +146,7 @@ fn plugin_command(host: &dyn Host, command: PluginCommand) -> Done<u8> {
         PluginCommand::When(line) => when::when(host, &line),
         PluginCommand::Report(line) => report::report_cluster(host, &line),
         PluginCommand::Plan(line) => plan::plan_cluster(host, &line),
+        PluginCommand::SmallestOutage(line) => outage::outage_cluster(host, &line),
         PluginCommand::Lint(line) => lint::lint_cluster(host, &line),
     }
 }

@@ -48,6 +48,8 @@ pub(crate) enum Command {
     Rank(RankLine),
     /// Say what becomes of the cluster while nodes are drained, replaced, taken away or tainted
     Plan(Box<PlanLine>),
+    /// Find the fewest faults that take a workload to zero ready pods, or a zone out of Normal
+    SmallestOutage(Box<OutageLine>),
     /// Print a policy about tolerations for admission: what nothing matches, tolerates everything, or
     /// stays too long
     Policy(PolicyLine),
@@ -78,6 +80,8 @@ pub(crate) enum PluginCommand {
     Report(Box<PluginReport>),
     /// Say what becomes of the cluster while nodes are drained, replaced, taken away or tainted
     Plan(Box<PluginPlan>),
+    /// Find the fewest faults that take a workload to zero ready pods, or a zone out of Normal
+    SmallestOutage(Box<PluginOutage>),
     /// Say what is likely to surprise in the cluster
     Lint(PluginLint),
 }
@@ -512,6 +516,78 @@ pub(crate) struct PlanOptions {
     /// A scenario that does it, to be played
     #[arg(long)]
     pub(crate) scenario: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(
+    long_about = "Find the fewest faults, at once or one after the other, that take a workload to \
+        zero ready pods, or a zone out of Normal. Outages are tried from the smallest on; those that \
+        cannot do it are ruled out by what they hit. Nothing is changed.",
+    after_help = "\
+    Exit codes: 0 it was answered; 1 with --fail there is such an outage, or a file is wrong; 2 the \
+    command line is wrong."
+)]
+pub(crate) struct OutageLine {
+    /// A workload, or a pod without one: deployment/shop/web, or shop/web if there is only one
+    pub(crate) workload: Option<String>,
+    /// The cluster: a scenario, or manifests, for example the output of `kubectl get
+    /// nodes,pods,deploy,rs,sts,ds,jobs,pdb,pc -A -o yaml`; - is standard input; may be repeated
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) filename: Vec<String>,
+    #[command(flatten)]
+    pub(crate) options: OutageOptions,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PluginOutage {
+    /// A workload, or a pod without one: deployment/shop/web, or shop/web if there is only one
+    pub(crate) workload: Option<String>,
+    #[command(flatten)]
+    pub(crate) options: OutageOptions,
+    #[command(flatten)]
+    pub(crate) connection: Connection,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct OutageOptions {
+    /// A zone that leaves Normal, in place of a workload; its loss as a whole is no answer
+    #[arg(long, value_name = "ZONE")]
+    pub(crate) zone: Option<String>,
+    /// The greatest number of faults, up to 4; 3 unless given
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) most_faults: Option<String>,
+    /// Of node-lost,zone-lost,kubelet-stopped,drained,control-plane-paused, with commas; all of them
+    /// unless given
+    #[arg(long, value_name = "LIST", default_value = "", hide_default_value = true)]
+    pub(crate) faults: String,
+    #[command(flatten)]
+    pub(crate) apply: ApplyLine,
+    #[command(flatten)]
+    pub(crate) kubernetes: KubernetesLine,
+    /// How long each run is watched; 1h unless given
+    #[arg(long, value_name = "TIME")]
+    pub(crate) horizon: Option<String>,
+    /// How many outages are tried at most; 20000 unless given
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) most_runs: Option<String>,
+    /// How many threads; as many as there are processors unless given
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) workers: Option<String>,
+    /// Exit with 1 if there is such an outage, or not all were tried
+    #[arg(long)]
+    pub(crate) fail: bool,
+    /// The answer as JSON; times are milliseconds
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// For a ticket or a pull request
+    #[arg(long)]
+    pub(crate) markdown: bool,
+    /// A scenario that does it, to be played
+    #[arg(long)]
+    pub(crate) scenario: bool,
+    /// Where the playground is: prints a link that opens the outage there
+    #[arg(long, value_name = "URL")]
+    pub(crate) playground: Option<String>,
 }
 
 #[derive(Args, Debug)]

@@ -1,11 +1,7 @@
 //! `taintlab plan`: what becomes of a cluster while nodes are drained, replaced, taken away or tainted.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
-
 use serde::Serialize;
-use taintlab_core::api::NodeName;
+use taintlab_core::api::WorkloadKey;
 use taintlab_core::plan::{
     Act, NodeChoice, Procedure, Rehearsal, RehearsalOptions, Rehearsed, SpotHandler,
 };
@@ -24,6 +20,7 @@ use crate::reading::{files_of, read_inputs, warn};
 use crate::report::{Cluster, cluster_in, current_cluster, stop_of};
 use crate::run::tell;
 use crate::stop::{Done, FAILED, OK, Stop};
+use crate::threads::{in_threads, threads};
 
 /// The plan as JSON.
 #[derive(Serialize)]
@@ -104,8 +101,7 @@ impl<'l> Asked<'l> {
             .map_err(|error| stop_of("plan", &error, &line.kubernetes))?;
         warn(host, &warnings);
         tell(host, &imported, line.kubernetes.release.as_deref(), "");
-        let workers = workers.unwrap_or_else(|| host.cores()).clamp(1, 64);
-        let all = try_all(host, &rehearsal, orders, workers);
+        let all = try_all(host, &rehearsal, orders, threads(host, workers));
         let Some(given) = all.first() else { return Ok(FAILED) };
         let better = all.iter().min_by_key(|it| it.cost()).filter(|it| it.cost() < given.cost());
         let text = if line.json {
@@ -122,7 +118,7 @@ impl<'l> Asked<'l> {
         } else if line.scenario {
             write_scenario(&rehearsal.scenario_of(&better.unwrap_or(given).order))
         } else {
-            let notes = notes(&rehearsal);
+            let notes = start_up_note(rehearsal.start_up());
             let (act, tried) = (rehearsal.act(), all.len());
             let plan = PlanText { act, given, better, tried, notes: &notes };
             if line.markdown { plan_markdown(&plan) } else { plan_terminal(&plan, host.style()) }
@@ -139,55 +135,20 @@ fn try_all(host: &dyn Host, rehearsal: &Rehearsal, most: usize, workers: usize) 
     let mut known = Vec::new();
     let mut list = vec![rehearsal.order().to_vec()];
     while !list.is_empty() {
-        known.extend(try_these(host, rehearsal, &list, known.len(), workers));
+        let counts = (known.len(), known.len() + list.len());
+        known.extend(in_threads(host, &list, counts, workers, |order| rehearsal.run(order)));
         list = if host.interrupted() { Vec::new() } else { rehearsal.orders(&known, most) };
     }
     host.progress(None);
     known
 }
 
-/// Tries these orders in several threads; the results come in their order.
-fn try_these(
-    host: &dyn Host,
-    rehearsal: &Rehearsal,
-    orders: &[Vec<NodeName>],
-    done: usize,
-    workers: usize,
-) -> Vec<Rehearsed> {
-    let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<Option<Rehearsed>>> = Mutex::new(vec![None; orders.len()]);
-    let lock = || results.lock().unwrap_or_else(PoisonError::into_inner);
-    let work = || {
-        loop {
-            let place = next.fetch_add(1, Ordering::Relaxed);
-            let Some(order) = orders.get(place).filter(|_| place == 0 || !host.interrupted())
-            else {
-                return;
-            };
-            let rehearsed = rehearsal.run(order);
-            let mut results = lock();
-            if let Some(result) = results.get_mut(place) {
-                *result = Some(rehearsed);
-            }
-            let ready = results.iter().flatten().count();
-            host.progress(Some((done + ready, done + orders.len())));
-        }
-    };
-    thread::scope(|scope| {
-        (1..workers.min(orders.len())).for_each(|_| {
-            scope.spawn(work);
-        });
-        work();
-    });
-    results.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect()
-}
-
-fn notes(rehearsal: &Rehearsal) -> Vec<String> {
-    let measured = rehearsal.start_up().len();
-    if measured == 0 {
+/// What is said of workloads whose start-up time was measured.
+pub(crate) fn start_up_note(measured: &[(WorkloadKey, Span)]) -> Vec<String> {
+    if measured.is_empty() {
         return Vec::new();
     }
-    let workloads = count(measured, "workload");
+    let workloads = count(measured.len(), "workload");
     vec![format!(
         "Start-up times of {workloads} are those that their pods took (Ready - PodScheduled)"
     )]

@@ -83,6 +83,7 @@ pub mod eviction_timeline;
 pub mod kubelet;
 pub mod lanes;
 pub mod order;
+pub mod outage;
 pub mod plan;
 pub mod plural;
 pub mod pod_state;

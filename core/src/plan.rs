@@ -28,7 +28,9 @@ use serde::Serialize;
 pub use self::blocker::{Blocked, Blocker};
 use self::course::Course;
 pub use self::order::Cost;
+pub(crate) use self::order::permutations;
 pub use self::procedure::{Act, NodeChoice, Procedure, SpotHandler};
+pub(crate) use self::start_up::give as give_start_up_times;
 pub use self::start_up::measured_start_up_times;
 use crate::api::{NodeName, WorkloadKey};
 use crate::release::KubernetesRelease;
@@ -152,7 +154,7 @@ impl Rehearsal {
         options: RehearsalOptions,
     ) -> Result<Self, ReportError> {
         let mut scenario = scenario;
-        let start_up = start_up::give(&mut scenario);
+        let start_up = give_start_up_times(&mut scenario);
         let RehearsalOptions { horizon, settle } = options;
         let options = ReportOptions { settle, horizon, ..ReportOptions::default() };
         let (scenario, settled) = Settled::prepared(scenario, &options)?;

@@ -49,9 +49,9 @@ pub use self::findings::{
     Cell, Effect, FalseAlarm, Finding, MadeWorse, OverAll, Report, RunSummary, Score, Spread,
     WorkloadScore, report,
 };
-pub(crate) use self::recorder::Recorder;
 pub use self::recorder::{DrainResult, PendingReason, Shortfall, WorkloadRun, ZoneStep};
 use self::recorder::{Failing, UnreachableNodes};
+pub(crate) use self::recorder::{Recorder, ready, subjects};
 pub use self::remedy::Remedy;
 pub(crate) use self::remedy::another_node;
 pub use self::rows::FailureRow;
@@ -534,7 +534,7 @@ impl Plan {
     pub fn new(scenario: Scenario, options: ReportOptions) -> Result<Self, ReportError> {
         let (scenario, settled) = Settled::prepared(scenario, &options)?;
         let simulator = &settled.simulator;
-        let subjects = recorder::subjects(simulator);
+        let subjects = subjects(simulator);
         let is_ready = |node: &Node| {
             node.condition("Ready").is_none_or(|it| it.status == ConditionStatus::True)
         };

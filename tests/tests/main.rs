@@ -17,6 +17,7 @@ mod command {
     mod edges;
     mod host;
     mod linted;
+    mod outages;
     mod planned;
     mod targets;
 }

@@ -114,13 +114,14 @@ fn neighbours(order: &[NodeName]) -> Vec<Vec<NodeName>> {
     all
 }
 
-fn permutations(nodes: &[NodeName]) -> Vec<Vec<NodeName>> {
-    if nodes.is_empty() {
+/// All orders of some items, in the order of their places.
+pub(crate) fn permutations<T: Clone>(items: &[T]) -> Vec<Vec<T>> {
+    if items.is_empty() {
         return Vec::from([Vec::new()]);
     }
     let mut all = Vec::new();
-    for place in 0..nodes.len() {
-        let mut rest = nodes.to_vec();
+    for place in 0..items.len() {
+        let mut rest = items.to_vec();
         let first = rest.remove(place);
         all.extend(permutations(&rest).into_iter().map(|mut order| {
             order.insert(0, first.clone());

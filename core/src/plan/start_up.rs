@@ -47,7 +47,7 @@ fn start_up_time(pod: &Pod) -> Option<Duration> {
 }
 
 /// Gives every workload without a start-up time the one that was measured, and lists these.
-pub(super) fn give(scenario: &mut Scenario) -> Vec<(WorkloadKey, Span)> {
+pub(crate) fn give(scenario: &mut Scenario) -> Vec<(WorkloadKey, Span)> {
     let mut given = Vec::new();
     let times = measured_start_up_times(scenario);
     let workloads = &scenario.objects.workloads;

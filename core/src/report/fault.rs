@@ -115,7 +115,7 @@ impl Fault {
     }
 
     /// Commands that the fault gives to nodes, with their times.
-    pub(super) fn commands(&self, nodes: &[NodeName], at: Timestamp) -> Vec<(Timestamp, Command)> {
+    pub(crate) fn commands(&self, nodes: &[NodeName], at: Timestamp) -> Vec<(Timestamp, Command)> {
         let each = |at: Timestamp, make: &dyn Fn(NodeName) -> Command| -> Vec<_> {
             nodes.iter().map(|node| (at, make(node.clone()))).collect()
         };

@@ -170,7 +170,7 @@ fn top(cluster: &Cluster, key: WorkloadKey) -> WorkloadKey {
 }
 
 /// All top-level workloads, and pods without an owner.
-pub(super) fn subjects(simulator: &Simulator) -> Vec<ReportSubject> {
+pub(crate) fn subjects(simulator: &Simulator) -> Vec<ReportSubject> {
     let cluster = simulator.cluster();
     let workloads = cluster.workloads().map(|(key, _)| top(cluster, key.clone()));
     let pods = cluster.pods().map(|(_, pod)| pod).filter(|pod| !pod.has_ended());
@@ -192,7 +192,7 @@ pub(super) fn short(simulator: &Simulator, subjects: &[ReportSubject]) -> Vec<Sh
 }
 
 /// Number of ready pods, without regard to power failures.
-fn ready(simulator: &Simulator, subject: &ReportSubject) -> i64 {
+pub(crate) fn ready(simulator: &Simulator, subject: &ReportSubject) -> i64 {
     match subject {
         ReportSubject::Workload(workload) => simulator.cluster().ready_pods(workload),
         ReportSubject::Pod(pod) => {
@@ -521,6 +521,16 @@ impl Recorder {
             }
         }
         self.look(simulator, at);
+    }
+
+    /// Ready and wanted pods of a workload over time; empty if nothing has happened to it.
+    pub(crate) fn curve(&self, subject: &ReportSubject) -> &[(Timestamp, i64, i64)] {
+        self.tracks.get(subject).map_or(&[], |track| &track.curve)
+    }
+
+    /// Changes of the states and rates of zones.
+    pub(crate) fn zones(&self) -> &[ZoneStep] {
+        &self.zones
     }
 
     /// Records the events of one moment.

@@ -4,6 +4,8 @@
 extern crate alloc;
 
 pub mod matching;
+pub mod outage;
+mod parts;
 pub mod plan;
 pub mod report;
 mod table;

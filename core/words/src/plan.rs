@@ -11,8 +11,8 @@ use taintlab_core::plan::{Act, Blocked, Blocker, Rehearsed, SpotHandler, Workloa
 use taintlab_core::plural::count;
 use taintlab_core::report::{Millis, PendingReason};
 
-use crate::report::markdown_table;
-use crate::table::{Style, table};
+use crate::parts::{Part, markdown, terminal};
+use crate::table::Style;
 
 /// Rows of a table printed at most; the JSON has all.
 const MOST: usize = 20;
@@ -34,61 +34,16 @@ pub struct PlanText<'a> {
     pub notes: &'a [String],
 }
 
-/// A part of a plan.
-enum Part {
-    /// A heading.
-    Heading(String),
-    /// A line.
-    Line(String),
-    /// A line of a shell.
-    Command(String),
-    /// A table.
-    Table(Vec<String>, Vec<Vec<String>>),
-}
-
 /// The plan in a terminal.
 #[must_use]
 pub fn plan_terminal(plan: &PlanText<'_>, style: Style) -> String {
-    let mut text = String::new();
-    for part in parts(plan) {
-        text += &match part {
-            Part::Heading(words) => {
-                let space = if text.is_empty() { "" } else { "\n" };
-                format!("{space}{}\n", style.bold(&words))
-            }
-            Part::Line(words) => format!("{words}\n"),
-            Part::Command(words) => format!("  {words}\n"),
-            Part::Table(head, rows) => {
-                let head: Vec<String> = head.iter().map(|it| it.to_ascii_uppercase()).collect();
-                format!("\n{}", table(style, &head, &rows))
-            }
-        };
-    }
-    text
+    terminal(parts(plan), style)
 }
 
 /// The plan as Markdown.
 #[must_use]
 pub fn plan_markdown(plan: &PlanText<'_>) -> String {
-    let mut text = String::new();
-    let mut is_code = false;
-    for part in parts(plan) {
-        if is_code != matches!(part, Part::Command(_)) {
-            is_code = !is_code;
-            text += if is_code { "\n```sh\n" } else { "```\n" };
-        }
-        text += &match part {
-            Part::Heading(words) if text.is_empty() => format!("## {words}\n\n"),
-            Part::Heading(words) => format!("\n### {words}\n\n"),
-            Part::Line(words) => format!("- {words}\n"),
-            Part::Command(words) => format!("{words}\n"),
-            Part::Table(head, rows) => format!("\n{}", markdown_table(&head, &rows)),
-        };
-    }
-    if is_code {
-        text += "```\n";
-    }
-    text
+    markdown(parts(plan))
 }
 
 fn parts(plan: &PlanText<'_>) -> Vec<Part> {

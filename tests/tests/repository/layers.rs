@@ -230,6 +230,7 @@ fn the_modules_of_the_engine_are_layers() {
         "eviction_timeline",
         "kubelet",
         "lanes",
+        "outage",
         "plan",
         "policy",
         "protocol",
