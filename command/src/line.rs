@@ -377,7 +377,7 @@ pub(crate) struct ReportOptions {
     pub(crate) targets: Option<String>,
     /// Exit with 1 if it holds: 'deployment/shop/web: zeroReady > 60s', or of every workload 'below >
     /// 5m'; may be repeated. There are zeroReady, below, longestGap, wholeAgain, leastReady, evicted,
-    /// pending, stuck, lost, budgetsNotAsked, score, targetsMissed and targetsNotAsked
+    /// pending, stuck, lost, budgetsNotAsked, deadEndpoints, score, targetsMissed and targetsNotAsked
     #[arg(long, value_name = "RULE", help_heading = "What is written")]
     pub(crate) fail_if: Vec<String>,
 }

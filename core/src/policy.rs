@@ -3,6 +3,7 @@
 pub mod admission;
 pub mod devices;
 pub mod drain;
+pub mod endpoints;
 pub mod eviction;
 pub mod matching;
 pub mod scheduling;

@@ -64,6 +64,7 @@ use crate::api::{ConditionStatus, Node, NodeName, ObjectMeta, PodKey, WorkloadKe
 use crate::kubelet::heartbeat::hash;
 use crate::lanes::Lanes;
 use crate::order::{Order, OrderedMap, OrderedSet};
+use crate::policy::endpoints::ServiceSelector;
 use crate::scenario::{Ended, MOST_MOMENTS, NodeGroup, Player, Scenario, ScenarioError};
 use crate::simulator::Simulator;
 use crate::time::{Span, Time, Timestamp};
@@ -429,6 +430,8 @@ pub(crate) struct Settled {
     /// The change made before it settled; changes after the fault do not count.
     remedy: Option<Remedy>,
     pub(crate) simulator: Arc<Simulator>,
+    /// Services with a selector.
+    services: Arc<Vec<ServiceSelector>>,
     /// Time of the fault.
     pub(crate) at: Timestamp,
     /// Shared beginning of outages of different lengths, for runs that try remedies.
@@ -461,6 +464,7 @@ pub(crate) fn initial(scenario: &Scenario, seed: u32, after: Option<Span>) -> Sc
 impl Settled {
     fn new(scenario: &Scenario, seed: u32, options: &ReportOptions) -> Result<Self, ReportError> {
         let scenario = initial(scenario, seed, options.after);
+        let services = scenario.objects.others.iter().filter_map(ServiceSelector::of).collect();
         let mut simulator = scenario.simulator().map_err(ReportError::Scenario)?;
         // The controllers look at the objects for the first time at time zero.
         let mut last = options.after.unwrap_or_default().timestamp();
@@ -490,7 +494,14 @@ impl Settled {
         // Nothing is due before then, so that it cannot fail.
         let _ = simulator.advance_to(at);
         simulator.drain_events();
-        Ok(Self { seed, remedy: None, simulator: Arc::new(simulator), at, unreachable: None })
+        Ok(Self {
+            seed,
+            remedy: None,
+            simulator: Arc::new(simulator),
+            services: Arc::new(services),
+            at,
+            unreachable: None,
+        })
     }
 }
 
@@ -516,11 +527,12 @@ impl Settled {
         let (at, horizon) = (self.at, options.horizon);
         let several = run.remedy.is_some() || !options.faults.contains(&run.fault);
         if !several || !recorder::makes_unreachable(run) {
-            return recorder::record(&self.simulator, at, horizon, nodes, run);
+            return recorder::record(&self.simulator, &self.services, at, horizon, nodes, run);
         }
         let known = self.unreachable.take().filter(|known| known.begins(run));
-        let unreachable =
-            known.unwrap_or_else(|| UnreachableNodes::new(&self.simulator, at, nodes, run));
+        let unreachable = known.unwrap_or_else(|| {
+            UnreachableNodes::new(&self.simulator, &self.services, at, nodes, run)
+        });
         self.unreachable.insert(unreachable).record(horizon, nodes, run)
     }
 }

@@ -746,15 +746,16 @@ const KUBELET_CONFIGURATION: &[Field] = object![
     words("featureGates"),
 ];
 
-const SERVICE: &[Field] = object![shown(fields(
+const SERVICE: &[Field] = object![fields(
     "spec",
     &[
-        word("type"),
-        word("clusterIP"),
-        fields("ports", &[word("name"), word("port"), word("protocol"), word("nodePort")]),
+        shown(word("type")),
+        shown(word("clusterIP")),
+        shown(fields("ports", &[word("name"), word("port"), word("protocol"), word("nodePort")])),
         words("selector"),
+        word("publishNotReadyAddresses"),
     ]
-))];
+)];
 
 const NAMESPACE: &[Field] = object![shown(fields("status", &[word("phase")]))];
 

@@ -670,6 +670,9 @@ impl Finding {
         if figures.at_zero.0 > 0 && figures.wanted > 1 {
             what += &format!(", {} with none", figures.at_zero);
         }
+        if figures.dead_endpoints.0 > 0 {
+            what += &format!(", connections to a dead node for {}", figures.dead_endpoints);
+        }
         // Each reason, with its numbers and without.
         let mut why: Vec<(String, String)> = Vec::new();
         let counted = |number: usize, what: &str| {

@@ -13,13 +13,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Fault, Millis, Remedy, ReportSubject, Run, RunResult};
-use crate::api::{DeviceKind, DeviceObject, NodeName, Pod, PodKey, WorkloadKey, WorkloadKind};
+use crate::api::{
+    DeviceKind, DeviceObject, NodeName, Pod, PodKey, WorkloadKey, WorkloadKind, is_default,
+};
 use crate::cluster::Cluster;
 use crate::command::Command;
 use crate::controllers::job::wanted_pods;
 use crate::event::{Event, EventKind};
 use crate::lanes::{LaneRecorder, LaneSubject, Lanes};
 use crate::order::{Order, OrderedMap, OrderedSet};
+use crate::policy::endpoints::ServiceSelector;
 use crate::protocol::zone::{ZoneKey, ZoneState};
 use crate::scenario::Step;
 use crate::simulator::{Simulator, why_unschedulable};
@@ -62,6 +65,10 @@ pub struct WorkloadRun {
     pub longest_gap: Millis,
     /// Time that pods were missing, summed over all missing pods.
     pub replica_time_lost: Millis,
+    /// Total time in which a Service sends connections to a dead node: an endpoint of one of its pods
+    /// is `ready`, and no kubelet on its node is in reach. Zero without Services.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub dead_endpoints: Millis,
     /// Time of the final recovery to all wanted pods; absent if it never recovered, or was never
     /// short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -84,6 +91,7 @@ impl WorkloadRun {
             && self.lost == 0
             && self.budgets_not_asked == 0
             && self.below.0 == 0
+            && self.dead_endpoints.0 == 0
             && self.pending.is_empty()
     }
 }
@@ -340,6 +348,7 @@ impl Course {
 /// Makes a run.
 pub(super) fn record(
     settled: &Arc<Simulator>,
+    services: &Arc<Vec<ServiceSelector>>,
     at: Timestamp,
     horizon: Span,
     nodes: &Failing,
@@ -347,6 +356,7 @@ pub(super) fn record(
 ) -> RunResult {
     let course = Course::new(settled, at, nodes, run);
     let recorder = Recorder::new(settled, at, &nodes.nodes, run.fault.down_until(at));
+    let recorder = recorder.with_services(services);
     finish(course, recorder, at.saturating_add(horizon.0), run)
 }
 
@@ -373,14 +383,23 @@ pub(super) struct UnreachableNodes {
 
 impl UnreachableNodes {
     /// Starts an outage in the cluster and with the domain of a run.
-    pub(super) fn new(settled: &Arc<Simulator>, at: Timestamp, nodes: &Failing, run: &Run) -> Self {
+    pub(super) fn new(
+        settled: &Arc<Simulator>,
+        services: &Arc<Vec<ServiceSelector>>,
+        at: Timestamp,
+        nodes: &Failing,
+        run: &Run,
+    ) -> Self {
+        let recorder = |down_until| {
+            Recorder::new(settled, at, &nodes.nodes, down_until).with_services(services)
+        };
         let lost = Run { fault: Fault::Lost, ..run.clone() };
         Self {
             domain: run.domain,
             course: Course::new(settled, at, nodes, &lost),
             until: at,
-            lost: Recorder::new(settled, at, &nodes.nodes, None),
-            off: Recorder::new(settled, at, &nodes.nodes, Some(Timestamp::MAX)),
+            lost: recorder(None),
+            off: recorder(Some(Timestamp::MAX)),
         }
     }
 
@@ -455,6 +474,7 @@ pub(super) fn lanes(
 #[derive(Clone, Debug)]
 pub(crate) struct Recorder {
     settled: Arc<Simulator>,
+    services: Arc<Vec<ServiceSelector>>,
     at: Timestamp,
     /// The failing nodes.
     nodes: OrderedSet<NodeName>,
@@ -479,6 +499,12 @@ struct Track {
     evicted: usize,
     preempted: usize,
     budgets_not_asked: usize,
+    /// Pods on nodes out of reach whose endpoints are ready.
+    dead: OrderedSet<PodKey>,
+    /// Time since which there is one.
+    dead_since: Option<Timestamp>,
+    /// Time in which there was one before.
+    dead_for: Duration,
 }
 
 impl Recorder {
@@ -490,6 +516,7 @@ impl Recorder {
     ) -> Self {
         let mut recorder = Self {
             settled: settled.clone(),
+            services: Arc::default(),
             at,
             nodes: nodes.iter().cloned().collect::<OrderedSet<_>>(),
             down_until,
@@ -504,6 +531,11 @@ impl Recorder {
             recorder.power_off(settled, nodes, at);
         }
         recorder
+    }
+
+    /// The same, which follows the endpoints of these Services, too.
+    fn with_services(self, services: &Arc<Vec<ServiceSelector>>) -> Self {
+        Self { services: services.clone(), ..self }
     }
 
     /// The same, in which nodes that lose power later are off until then.
@@ -536,6 +568,7 @@ impl Recorder {
     /// Records the events of one moment.
     pub(crate) fn take_in(&mut self, simulator: &Simulator, events: &[Event]) {
         let mut pods: OrderedSet<&PodKey> = OrderedSet::new();
+        let mut reached = OrderedSet::new();
         for event in events {
             pods.extend(event.what.subject().pod);
             match &event.what {
@@ -554,6 +587,10 @@ impl Recorder {
                     drain.ended = Some(Millis::between(self.at, event.at));
                     drain.failed = *failed;
                 }
+                EventKind::HeartbeatLost { node, .. }
+                | EventKind::HeartbeatResumed { node, .. } => {
+                    reached.extend(self.endpoints_of(simulator, node));
+                }
                 EventKind::BudgetNotAsked { .. }
                 | EventKind::VolumeDetached { .. }
                 | EventKind::EventRecorded(_)
@@ -570,8 +607,6 @@ impl Recorder {
                 | EventKind::NodeEvaluated { .. }
                 | EventKind::TaintEvictionControllerRestarted { .. }
                 | EventKind::ControllerManagerRestarted
-                | EventKind::HeartbeatLost { .. }
-                | EventKind::HeartbeatResumed { .. }
                 | EventKind::NodeConditionChanged { .. }
                 | EventKind::NodeTaintsChanged { .. }
                 | EventKind::NodeWriteRefused { .. }
@@ -591,7 +626,6 @@ impl Recorder {
                 | EventKind::BudgetChanged { .. } => {}
             }
         }
-        let mut reached = OrderedSet::new();
         for key in pods {
             let Some(subject) = self.owner(simulator, key) else { continue };
             if self.has_left(simulator, key) && self.evicted.insert(key.clone()) {
@@ -621,6 +655,50 @@ impl Recorder {
         if self.down_until == Some(simulator.now()) {
             self.look(simulator, simulator.now());
         }
+    }
+
+    /// Whether connections go to a pod.
+    fn is_ready_endpoint(&self, pod: &Pod) -> bool {
+        let endpoints = self.services.iter().filter_map(|service| service.endpoint(pod));
+        endpoints.into_iter().any(|it| it.ready)
+    }
+
+    /// Notes the ready endpoints on a node that has got out of reach or is back; returns the owners
+    /// of their pods.
+    fn endpoints_of(&mut self, simulator: &Simulator, node: &NodeName) -> Vec<ReportSubject> {
+        let mut owners = Vec::new();
+        if self.services.is_empty() {
+            return owners;
+        }
+        for (key, pod) in simulator.cluster().pods_of(node.as_str()) {
+            if self.is_ready_endpoint(pod)
+                && let Some(owner) = subject_of(simulator.cluster(), pod)
+            {
+                self.track(&owner).dead.insert(key.clone());
+                owners.push(owner);
+            }
+        }
+        owners
+    }
+
+    /// Drops endpoints of a workload that are gone, not ready any more, or on nodes that are back.
+    fn sample_endpoints(&mut self, simulator: &Simulator, subject: &ReportSubject, at: Timestamp) {
+        let mut dead = core::mem::take(&mut self.track(subject).dead);
+        dead.retain(|key| {
+            let pod = simulator.cluster().get_pod(key);
+            pod.is_some_and(|pod| {
+                let node = NodeName::from(pod.spec.node_name.as_str());
+                simulator.unreachable_cause(&node).is_some() && self.is_ready_endpoint(pod)
+            })
+        });
+        let track = self.track(subject);
+        if dead.is_empty() {
+            let since = track.dead_since.take().unwrap_or(at);
+            track.dead_for += at.since_zero().saturating_sub(since.since_zero());
+        } else {
+            track.dead_since.get_or_insert(at);
+        }
+        track.dead = dead;
     }
 
     fn zone(
@@ -707,6 +785,9 @@ impl Recorder {
                 pod.is_some_and(|pod| pod.metadata.uid == *uid && is_ready(pod))
             });
             ready -= i64::try_from(down.count()).unwrap_or(0);
+        }
+        if !self.services.is_empty() {
+            self.sample_endpoints(simulator, subject, at);
         }
         let desired = desired(simulator, subject);
         let track = self.track(subject);
@@ -844,6 +925,11 @@ fn measure(subject: &ReportSubject, track: &Track, at: Timestamp, end: Timestamp
         below: millis(below),
         at_zero: millis(at_zero),
         longest_gap: millis(longest_gap),
+        dead_endpoints: millis(track.dead_for.saturating_add(
+            track.dead_since.map_or(Duration::ZERO, |since| {
+                end.since_zero().saturating_sub(since.since_zero())
+            }),
+        )),
         replica_time_lost: Millis(u64::try_from(lost).unwrap_or(u64::MAX)),
         whole_again: whole_again.map(|whole| Millis::between(at, whole)),
     }

@@ -48,12 +48,16 @@ impl WorkloadRun {
 impl fmt::Display for WorkloadRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { subject, wanted, least_ready, below, at_zero, evicted, moved, .. } = self;
+        let dead = self.dead_endpoints;
         write!(
             f,
             "{subject}: {least_ready} of {wanted} ready at least, below {wanted} for {below}"
         )?;
         if at_zero.0 > 0 {
             write!(f, ", none ready for {at_zero}")?;
+        }
+        if dead.0 > 0 {
+            write!(f, ", connections to a dead node for {dead}")?;
         }
         write!(f, ", whole again: {}. ", self.whole_again_text())?;
         write!(f, "{evicted} evicted, {moved} replaced and ready")?;

@@ -650,3 +650,48 @@ fn pools_of_devices_fail_where_pods_have_some() {
     let plain = taintlab_core::scenario::Scenario::default();
     assert!(Plan::new(plain, named).unwrap_err().to_string().contains("device pools"));
 }
+
+/// A Service of the pods of `web`.
+const SERVICE: &str = "---
+{apiVersion: v1, kind: Service, metadata: {name: web, namespace: default}, spec: {MORE selector: \
+                       {app: web}}}
+";
+
+#[test]
+fn a_service_sends_connections_to_a_dead_node_until_its_pods_are_not_ready() {
+    let report = |service: &str, fault: Fault| {
+        let text = web("400m") + service;
+        let options =
+            ReportOptions { faults: vec![fault], remedies: 0, ..ReportOptions::default() };
+        report_of(scenario(&text), options)
+    };
+    let dead = |service: &str, fault: &Fault| {
+        let report = report(service, fault.clone());
+        cell(&report, "a", fault, "deployment/default/web").worst.dead_endpoints
+    };
+    let service = SERVICE.replace("MORE", "");
+    let seconds = not_ready_after("a", 1);
+    assert_eq!(dead(&service, &Fault::Lost), Millis(seconds * 1000));
+    assert_eq!(dead(&service, &Fault::NetworkCut), Millis(seconds * 1000));
+    // Nobody asks for it, or for other pods, or in another namespace.
+    assert_eq!(dead("", &Fault::Lost), Millis(0));
+    assert_eq!(dead(&service.replace("app: web", "app: db"), &Fault::Lost), Millis(0));
+    let elsewhere = service.replace("namespace: default", "namespace: other");
+    assert_eq!(dead(&elsewhere, &Fault::Lost), Millis(0));
+    // A node that answers, and one that does so again after 20 s.
+    assert_eq!(dead(&service, &Fault::Drained), Millis(0));
+    let off = Fault::PowerOff { back_after: Span(Duration::from_secs(20)) };
+    assert_eq!(dead(&service, &off), Millis(20_000));
+    // Endpoints that are ready whatever their pods are stay until the pod is gone, which it is not.
+    let always = SERVICE.replace("MORE", "publishNotReadyAddresses: true,");
+    assert_eq!(dead(&always, &Fault::Lost), Millis(60 * 60 * 1000));
+
+    let report = report(&service, Fault::Lost);
+    let finding = finding(&report, Some("deployment/default/web"));
+    let said = format!(", connections to a dead node for {}", Millis(seconds * 1000));
+    assert!(finding.what.ends_with(&said), "{}", finding.what);
+    let cell = cell(&report, "a", &Fault::Lost, "deployment/default/web");
+    assert!(cell.worst.to_string().contains(&said), "{}", cell.worst);
+    let json = serde_json::to_value(&cell.worst).unwrap();
+    assert_eq!(json["deadEndpoints"], seconds * 1000);
+}

@@ -50,11 +50,12 @@ enum Metric {
     Stuck,
     Lost,
     BudgetsNotAsked,
+    DeadEndpoints,
     Score,
     Targets(TargetVerdict),
 }
 
-const METRICS: [(&str, Metric); 13] = [
+const METRICS: [(&str, Metric); 14] = [
     ("zeroReady", Metric::ZeroReady),
     ("below", Metric::Below),
     ("longestGap", Metric::LongestGap),
@@ -65,6 +66,7 @@ const METRICS: [(&str, Metric); 13] = [
     ("stuck", Metric::Stuck),
     ("lost", Metric::Lost),
     ("budgetsNotAsked", Metric::BudgetsNotAsked),
+    ("deadEndpoints", Metric::DeadEndpoints),
     ("score", Metric::Score),
     ("targetsMissed", Metric::Targets(TargetVerdict::Missed)),
     ("targetsNotAsked", Metric::Targets(TargetVerdict::NotAsked)),
@@ -103,7 +105,14 @@ impl Figure {
 
 impl Metric {
     const fn is_time(self) -> bool {
-        matches!(self, Self::ZeroReady | Self::Below | Self::LongestGap | Self::WholeAgain)
+        matches!(
+            self,
+            Self::ZeroReady
+                | Self::Below
+                | Self::LongestGap
+                | Self::WholeAgain
+                | Self::DeadEndpoints
+        )
     }
 
     /// The figure of a workload in a failure; none for the score and targets.
@@ -121,6 +130,7 @@ impl Metric {
             Self::Stuck => Figure::number(run.stuck),
             Self::Lost => Figure::number(run.lost),
             Self::BudgetsNotAsked => Figure::number(run.budgets_not_asked),
+            Self::DeadEndpoints => Figure::Time(run.dead_endpoints),
             Self::Score | Self::Targets(_) => return None,
         })
     }
