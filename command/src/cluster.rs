@@ -40,7 +40,7 @@ const LEASES: Kind = Kind {
 };
 
 /// Kinds that are read of a cluster as a whole; nodes and pods come first and third.
-const KINDS: [Kind; 13] = [
+const KINDS: [Kind; 14] = [
     NODES,
     LEASES,
     kind("pods", "pods", true),
@@ -54,6 +54,7 @@ const KINDS: [Kind; 13] = [
     kind("persistentvolumes", "persistentvolumes", false),
     kind("persistentvolumeclaims", "persistentvolumeclaims", true),
     kind("storageclasses", "storageclasses.storage.k8s.io", false),
+    kind("services", "services", true),
 ];
 
 /// Kinds that are read besides, if a pod claims devices.

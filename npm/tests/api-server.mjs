@@ -10,6 +10,7 @@ const RESOURCES = {
     ["pods", "Pod", true, "po"],
     ["persistentvolumes", "PersistentVolume", false, "pv"],
     ["persistentvolumeclaims", "PersistentVolumeClaim", true, "pvc"],
+    ["services", "Service", true, "svc"],
   ],
   "coordination.k8s.io/v1": [["leases", "Lease", true]],
   "apps/v1": [

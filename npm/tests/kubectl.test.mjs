@@ -80,7 +80,7 @@ async function taintlab(args, options = {}) {
 const READ =
   "read of context test (v1.31.2): 2 nodes, 1 lease, 3 pods, 0 deployments, 0 replicasets, " +
   "0 statefulsets, 0 daemonsets, 0 jobs, 0 poddisruptionbudgets, 0 priorityclasses, " +
-  "1 persistentvolume, 0 persistentvolumeclaims, 0 storageclasses";
+  "1 persistentvolume, 0 persistentvolumeclaims, 0 storageclasses, 0 services";
 
 test("run simulates the cluster, says what it has read, and only reads", async () => {
   const line = ["--kubectl", "drain worker-1 --force", "--at", "30s", "--until", "5m"];
