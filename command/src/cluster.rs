@@ -140,8 +140,8 @@ pub(crate) fn no_files(command: &str, files: &[String]) -> Done<()> {
 
 /// A pod of the command line.
 pub(crate) struct PodName {
-    namespace: Option<String>,
-    name: String,
+    pub(crate) namespace: Option<String>,
+    pub(crate) name: String,
 }
 
 /// `POD`, `pod/POD` or `NAMESPACE/POD`; else in the namespace of `-n` or the context.

@@ -109,6 +109,7 @@ fn command(host: &dyn Host, command: Command) -> Done<u8> {
         Command::Rank(line) => rank::rank(host, &line),
         Command::Plan(line) => plan::plan(host, &line),
         Command::SmallestOutage(line) => outage::outage(host, &line),
+        Command::When(line) => when::when_in_files(host, &line),
         Command::Policy(line) => policy::policy(host, &line),
         Command::Embed(line) => embed::embed(host, &line),
         Command::Completions { shell } => {

@@ -50,6 +50,9 @@ pub(crate) enum Command {
     Plan(Box<PlanLine>),
     /// Find the fewest faults that take a workload to zero ready pods, or a zone out of Normal
     SmallestOutage(Box<OutageLine>),
+    /// Say when a pod is evicted if its node fails now, and why then
+    #[command(visible_alias = "why-evicted")]
+    When(WhenLine),
     /// Print a policy about tolerations for admission: what nothing matches, tolerates everything, or
     /// stays too long
     Policy(PolicyLine),
@@ -631,11 +634,9 @@ pub(crate) struct PluginExplain {
     pub(crate) connection: Connection,
 }
 
-#[derive(Args, Debug)]
-pub(crate) struct PluginWhen {
-    /// NAME or NAMESPACE/NAME
-    #[arg(value_name = "POD")]
-    pub(crate) pods: Vec<String>,
+/// Fault of a node, and output, of the question when a pod is evicted.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct WhenOptions {
     /// What happens to its node now: lost (unless given), network-cut, power-off, kubelet-stopped,
     /// tainted=TAINT as kubectl taint takes it, or none
     #[arg(long, value_name = "NAME", alias = "if")]
@@ -643,12 +644,38 @@ pub(crate) struct PluginWhen {
     /// As --fault tainted=TAINT
     #[arg(long)]
     pub(crate) taint: Option<String>,
-    /// The release of Kubernetes; that of the API server unless given
-    #[arg(long)]
-    pub(crate) release: Option<String>,
     /// Print the terms that add up to the moment as JSON; times are milliseconds
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct WhenLine {
+    /// NAMESPACE/NAME, or NAME in the namespace default
+    #[arg(value_name = "POD")]
+    pub(crate) pods: Vec<String>,
+    /// The cluster: a scenario, whose steps do not count, or manifests; - is standard input; may be
+    /// repeated
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) filename: Vec<String>,
+    #[command(flatten)]
+    pub(crate) apply: ApplyLine,
+    #[command(flatten)]
+    pub(crate) options: WhenOptions,
+    #[command(flatten)]
+    pub(crate) kubernetes: KubernetesLine,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PluginWhen {
+    /// NAME or NAMESPACE/NAME
+    #[arg(value_name = "POD")]
+    pub(crate) pods: Vec<String>,
+    #[command(flatten)]
+    pub(crate) options: WhenOptions,
+    /// The release of Kubernetes; that of the API server unless given
+    #[arg(long)]
+    pub(crate) release: Option<String>,
     #[command(flatten)]
     pub(crate) connection: Connection,
 }
@@ -699,8 +726,8 @@ pub(crate) struct ScheduleLine {
     /// NAMESPACE/NAME of a pod in the files of --nodes
     #[arg(value_name = "POD")]
     pub(crate) pod: Vec<String>,
-    /// Manifests with the nodes, and the pods that are there already; those of POD unless given; may
-    /// be repeated
+    /// Manifests with the nodes, and the pods that are there already, or a scenario, as it begins;
+    /// those of POD unless given; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) nodes: Vec<String>,
     /// Print what every filter and every plugin says of every node

@@ -109,7 +109,12 @@ pub(crate) fn objects(inputs: &[Input], keep_all: bool) -> Import {
 
 /// The objects of files, without a simulation: errors end the command.
 pub(crate) fn objects_of(host: &dyn Host, files: &[String]) -> Done<(Import, Vec<Problem>)> {
-    let mut import = objects(&read_inputs(host, files, &[])?, false);
+    objects_in(&read_inputs(host, files, &[])?)
+}
+
+/// The objects of texts, without a simulation: errors end the command.
+pub(crate) fn objects_in(inputs: &[Input]) -> Done<(Import, Vec<Problem>)> {
+    let mut import = objects(inputs, false);
     let diagnostics = std::mem::take(&mut import.diagnostics);
     let (errors, warnings) = sort(diagnostics, ProblemCode::InvalidManifest);
     if errors.is_empty() { Ok((import, warnings)) } else { Err(Stop::problems(&errors)) }

@@ -1,19 +1,24 @@
 //! `taintlab schedule`: where the scheduler puts a pod, or why nowhere.
 
+use std::sync::Arc;
+
 use taintlab_answers::options::ReleaseOptions;
-use taintlab_core::api::{Pod, PodKey, Workload};
+use taintlab_core::api::{Node, Pod, PodKey, Workload};
 use taintlab_core::policy::scheduling::{
     Decision, NodeVerdict, SchedulerConfig, schedule as decide,
 };
+use taintlab_core::release::KubernetesRelease;
+use taintlab_core::scenario::NodeGroup;
 use taintlab_core::simulator::{PodSource, SimulatorConfig};
-use taintlab_manifest::Import;
+use taintlab_manifest::{Import, is_scenario};
 use taintlab_words::{Style, table};
 
 use crate::host::Host;
 use crate::json;
-use crate::line::ScheduleLine;
+use crate::line::{KubernetesLine, ScheduleLine};
 use crate::options::release;
-use crate::reading::{objects_of, warn};
+use crate::reading::{objects_in, read_inputs, warn};
+use crate::report::cluster_in;
 use crate::stop::{Done, FAILED, OK, Stop};
 
 pub(crate) fn schedule(host: &dyn Host, line: &ScheduleLine) -> Done<u8> {
@@ -25,7 +30,6 @@ pub(crate) fn schedule(host: &dyn Host, line: &ScheduleLine) -> Done<u8> {
         return Err(Stop::usage(format!("schedule: which pod? A file, or NAMESPACE/NAME{found}")));
     };
     let release = release(line.release.as_ref())?;
-    let options = ReleaseOptions { release, ..ReleaseOptions::default() };
     let around = read(host, &line.nodes)?;
     // A name is one of a pod in the files of the nodes.
     let named =
@@ -45,15 +49,7 @@ pub(crate) fn schedule(host: &dyn Host, line: &ScheduleLine) -> Done<u8> {
             (wanted, import)
         }
     };
-    let config = SchedulerConfig {
-        comparison_operators: options
-            .comparison_operators()
-            .map_err(|wrong| Stop::problems(&[wrong]))?,
-        ..SchedulerConfig::of(release.unwrap_or_default())
-    };
-    let there = import.pods.iter().filter(|pod| !pod.spec.node_name.is_empty());
-    let decision = decide(&pod, &import.nodes, there, config)
-        .map_err(|error| Stop::failed(format!("error: {error}")))?;
+    let decision = decision(&pod, &import.nodes, &import.pods, release)?;
     let text = match line.json {
         true => json::lines(&decision) + "\n",
         false => words(&pod, &decision, line.scores, host.style()),
@@ -62,11 +58,41 @@ pub(crate) fn schedule(host: &dyn Host, line: &ScheduleLine) -> Done<u8> {
     Ok(if decision.node.is_some() { OK } else { FAILED })
 }
 
+/// Where the scheduler puts a pod, on these nodes beside those of these pods that have one.
+pub(crate) fn decision<'a>(
+    pod: &Pod,
+    nodes: impl IntoIterator<Item = &'a Node>,
+    pods: impl IntoIterator<Item = &'a Pod>,
+    release: Option<KubernetesRelease>,
+) -> Done<Decision> {
+    let options = ReleaseOptions { release, ..ReleaseOptions::default() };
+    let config = SchedulerConfig {
+        comparison_operators: options
+            .comparison_operators()
+            .map_err(|wrong| Stop::problems(&[wrong]))?,
+        ..SchedulerConfig::of(release.unwrap_or_default())
+    };
+    let there = pods.into_iter().filter(|pod| !pod.spec.node_name.is_empty());
+    decide(pod, nodes, there, config).map_err(|error| Stop::failed(format!("error: {error}")))
+}
+
 fn read(host: &dyn Host, files: &[String]) -> Done<Import> {
     if files.is_empty() {
         return Ok(Import::default());
     }
-    let (import, warnings) = objects_of(host, files)?;
+    let inputs = read_inputs(host, files, &[])?;
+    if inputs.iter().any(|it| is_scenario(&it.text)) {
+        let from = files.first().map_or("-", String::as_str);
+        let objects = cluster_in(host, &inputs, from, &KubernetesLine::default())?.scenario.objects;
+        let grouped: Vec<Node> = objects.node_groups.iter().flat_map(NodeGroup::nodes).collect();
+        return Ok(Import {
+            nodes: objects.nodes.into_iter().map(Arc::unwrap_or_clone).chain(grouped).collect(),
+            pods: objects.pods.into_iter().map(Arc::unwrap_or_clone).collect(),
+            workloads: objects.workloads,
+            ..Import::default()
+        });
+    }
+    let (import, warnings) = objects_in(&inputs)?;
     let about_cluster =
         |message: &str| message.starts_with("no nodes") || message.starts_with("there are pods");
     let warnings: Vec<_> = warnings.into_iter().filter(|it| !about_cluster(&it.message)).collect();
@@ -75,7 +101,7 @@ fn read(host: &dyn Host, files: &[String]) -> Done<Import> {
 }
 
 /// The pod that a file asks for: the first one without a node, or that of its first workload.
-fn wanted(own: &mut Import, release: taintlab_core::release::KubernetesRelease) -> Done<Pod> {
+fn wanted(own: &mut Import, release: KubernetesRelease) -> Done<Pod> {
     let free = own.pods.iter().position(|pod| pod.spec.node_name.is_empty());
     if let Some(place) = free.or((own.pods.len() == 1).then_some(0)) {
         let mut pod = own.pods.remove(place);
@@ -93,7 +119,8 @@ fn wanted(own: &mut Import, release: taintlab_core::release::KubernetesRelease) 
     })
 }
 
-fn words(pod: &Pod, decision: &Decision, scores: bool, style: Style) -> String {
+/// A decision in words.
+pub(crate) fn words(pod: &Pod, decision: &Decision, scores: bool, style: Style) -> String {
     let Decision { node, message, verdicts, preemptable, .. } = decision;
     let key = pod.key();
     let said = match (node, message) {

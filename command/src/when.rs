@@ -1,13 +1,16 @@
-//! `kubectl taintlab when`: when a pod is evicted if something happens to its node now.
+//! `taintlab when` and `kubectl taintlab when`: when a pod is evicted if something happens to its node now.
 
 use serde::Serialize;
 use serde_json::Value;
+use taintlab_answers::problem::Problem;
 use taintlab_answers::read::decode;
+use taintlab_answers::simulation::Simulation;
 use taintlab_answers::whatif::{WhenEvicted, WhenEvictedOptions, pod_source, when_evicted};
 use taintlab_core::api::{Node, PodKey, Taint};
 use taintlab_core::command::Command;
 use taintlab_core::eviction_timeline::time_budget::TimeBudget;
 use taintlab_core::policy::matching::Verdict;
+use taintlab_core::scenario::Scenario;
 use taintlab_core::simulator::NodeFault;
 use taintlab_core::time::{Timestamp, format_duration};
 use taintlab_words::matching::verdict as sentence;
@@ -16,9 +19,10 @@ use taintlab_words::{Style, table};
 use crate::cluster::{NotRead, Read, key_of, no_node, pod_named, read_pod};
 use crate::host::Host;
 use crate::json;
-use crate::line::{KubernetesLine, PluginWhen};
-use crate::options::{release, taint, value};
-use crate::reading::{objects, warn};
+use crate::line::{KubernetesLine, PluginWhen, WhenLine, WhenOptions};
+use crate::options::{release, stop_for, taint, value};
+use crate::reading::{files_of, objects, read_inputs, warn};
+use crate::report::cluster_in;
 use crate::run::{Begun, Simulated, of_cluster, simulator_options, tell};
 use crate::stop::{Done, OK, Stop};
 
@@ -26,7 +30,7 @@ use crate::stop::{Done, OK, Stop};
 const SETTLED: core::time::Duration = core::time::Duration::from_secs(60 * 60);
 
 /// Fault of the node.
-enum Fault {
+pub(crate) enum Fault {
     Lost,
     NetworkCut,
     PowerOff,
@@ -38,7 +42,7 @@ enum Fault {
 const NAMES: &str = "lost, network-cut, power-off, kubelet-stopped, none, tainted=TAINT";
 
 impl Fault {
-    fn of(line: &PluginWhen) -> Done<Self> {
+    pub(crate) fn of(line: &WhenOptions) -> Done<Self> {
         if line.fault.is_some() && line.taint.is_some() {
             return Err(Stop::usage("--fault and --taint cannot be used together"));
         }
@@ -61,7 +65,7 @@ impl Fault {
         }
     }
 
-    fn text(&self, node: &str) -> String {
+    pub(crate) fn text(&self, node: &str) -> String {
         match self {
             Self::Lost => format!("{node} is unreachable from now on"),
             Self::NetworkCut => format!("the network of {node} is cut now"),
@@ -72,25 +76,34 @@ impl Fault {
         }
     }
 
-    /// Name and parameters of the command.
-    fn command(&self, node: &str) -> Option<Value> {
+    /// The command that does it; `None` if nothing happens.
+    pub(crate) fn command(&self, node: &str) -> Done<Option<Command>> {
         let name = match self {
             Self::Lost | Self::NetworkCut => "cutNetwork",
             Self::PowerOff => "powerOffNode",
             Self::KubeletStopped => "stopKubelet",
-            Self::Nothing => return None,
+            Self::Nothing => return Ok(None),
             Self::Tainted(taint, _) => {
-                return Some(serde_json::json!({ "taint": { "node": node, "taint": taint } }));
+                let parameters = serde_json::json!({ "node": node, "taint": taint });
+                return value("--fault", serde_json::json!({ "taint": parameters })).map(Some);
             }
         };
-        Some(serde_json::json!({ name: { "node": node } }))
+        value("--fault", serde_json::json!({ name: { "node": node } })).map(Some)
     }
 }
 
 /// Eviction of the pod, or the verdict on one that stays.
-struct Answer {
-    budget: Option<TimeBudget>,
-    verdict: Option<Verdict>,
+pub(crate) struct Answer {
+    pub(crate) budget: Option<TimeBudget>,
+    pub(crate) verdict: Option<Verdict>,
+}
+
+/// An answer, and what it is about.
+struct About<'a> {
+    pod: &'a str,
+    node: &'a str,
+    known: &'a Simulated,
+    not_read: &'a [NotRead],
 }
 
 #[derive(Serialize)]
@@ -108,7 +121,7 @@ struct Said<'a> {
 
 pub(crate) fn when(host: &dyn Host, line: &PluginWhen) -> Done<u8> {
     let wanted = pod_named("when", &line.pods, line.connection.namespace.as_ref())?;
-    let fault = Fault::of(line)?;
+    let fault = Fault::of(&line.options)?;
     release(line.release.as_ref())?;
     let read = read_pod(host, &wanted, &line.connection, line.release.as_ref())?;
     let pod = read.pod()?;
@@ -123,26 +136,81 @@ pub(crate) fn when(host: &dyn Host, line: &PluginWhen) -> Done<u8> {
         false => in_cluster(host, read, &key, &node, &fault, line)?,
     };
     let known = Simulated::of(&imported, line.release.as_deref());
-    if line.json {
-        let budget = answer.budget.as_ref();
-        let said = Said { pod: &key, node: &node, known: &known, budget, not_read: &not_read };
-        host.out(&(json::lines(&said) + "\n"));
-        return Ok(OK);
+    let about = About { pod: &key, node: &node, known: &known, not_read: &not_read };
+    Ok(say(host, &about, &fault, &answer, line.options.json))
+}
+
+/// `taintlab when`: the cluster of files.
+pub(crate) fn when_in_files(host: &dyn Host, line: &WhenLine) -> Done<u8> {
+    let key = pod_key("when", &line.pods)?;
+    let fault = Fault::of(&line.options)?;
+    let files = files_of(&line.filename, "when: --filename")?;
+    let inputs = read_inputs(host, files, &line.apply.apply)?;
+    let from = files.first().map_or("-", String::as_str);
+    let cluster = cluster_in(host, &inputs, from, &line.kubernetes)?;
+    warn(host, &cluster.warnings);
+    let chosen = line.kubernetes.release.as_deref();
+    tell(host, &cluster.imported, chosen, "");
+    let (mut simulation, node) = begun(&cluster.scenario, &key, &line.kubernetes)?;
+    let answer = judged(&mut simulation, &key, &node, &fault)?;
+    let known = Simulated::of(&cluster.imported, chosen);
+    let about = About { pod: &key.to_string(), node: &node, known: &known, not_read: &[] };
+    Ok(say(host, &about, &fault, &answer, line.options.json))
+}
+
+/// The pod of a command line, in a file.
+pub(crate) fn pod_key(command: &str, pods: &[String]) -> Done<PodKey> {
+    let name = pod_named(command, pods, None)?;
+    Ok(PodKey::new(name.namespace.as_deref().unwrap_or("default"), &name.name))
+}
+
+/// A simulation of a cluster without the steps of its scenario, and the node of a pod in it.
+pub(crate) fn begun(
+    scenario: &Scenario,
+    key: &PodKey,
+    line: &KubernetesLine,
+) -> Done<(Simulation, String)> {
+    let mut scenario = scenario.clone();
+    scenario.steps.clear();
+    // Else nobody would see that the node is lost.
+    scenario.kubernetes.node_lifecycle.get_or_insert(true);
+    let engine = scenario.simulator();
+    let engine = engine.map_err(|wrong| stop_for(line, &[Problem::of_config(&wrong)]))?;
+    let pod = engine.cluster().get_pod(key).map(|pod| pod.spec.node_name.clone());
+    let node = pod.ok_or_else(|| Stop::failed(format!("error: there is no pod `{key}`")))?;
+    if node.is_empty() {
+        return Err(no_node(&key.to_string()));
     }
-    let (text, style) = (fault.text(&node), host.style());
-    let said = match &answer.budget {
-        Some(budget) => evicted(budget, &text, style),
-        None => {
-            let head = style.bold(&format!("{key}: if {text}, it is not evicted"));
-            let why = answer.verdict.as_ref().map(|it| sentence(it) + "\n").unwrap_or_default();
-            format!("{head}\n{why}")
-        }
-    };
-    host.out(&said);
+    Ok((Simulation::new(engine, &scenario, None), node))
+}
+
+/// Prints an answer.
+fn say(host: &dyn Host, about: &About<'_>, fault: &Fault, answer: &Answer, as_json: bool) -> u8 {
+    let About { pod, node, known, not_read } = *about;
+    if as_json {
+        let budget = answer.budget.as_ref();
+        host.out(&(json::lines(&Said { pod, node, known, budget, not_read }) + "\n"));
+        return OK;
+    }
+    let style = host.style();
+    host.out(&words(pod, node, fault, answer, style));
     for note in known.line().into_iter().chain(not_read.iter().map(ToString::to_string)) {
         host.out(&format!("{}\n", style.dim(&note)));
     }
-    Ok(OK)
+    OK
+}
+
+/// An answer in words.
+pub(crate) fn words(pod: &str, node: &str, fault: &Fault, answer: &Answer, style: Style) -> String {
+    let text = fault.text(node);
+    match &answer.budget {
+        Some(budget) => evicted(budget, &text, style),
+        None => {
+            let head = style.bold(&format!("{pod}: if {text}, it is not evicted"));
+            let why = answer.verdict.as_ref().map(|it| sentence(it) + "\n").unwrap_or_default();
+            format!("{head}\n{why}")
+        }
+    }
 }
 
 /// In the cluster as it was read.
@@ -160,22 +228,31 @@ fn in_cluster(
         of_cluster(read, Vec::new(), &kubernetes, options)?;
     warn(host, &warnings);
     tell(host, &imported, line.release.as_deref(), "");
-    if let Some(command) = fault.command(node) {
-        let command: Command = value("--fault", command)?;
+    let key = PodKey::parse(key).map_err(|error| Stop::failed(format!("error: {error}")))?;
+    judged(&mut simulation, &key, node, fault)
+}
+
+/// Lets the fault happen at the beginning of a simulation.
+pub(crate) fn judged(
+    simulation: &mut Simulation,
+    key: &PodKey,
+    node: &str,
+    fault: &Fault,
+) -> Done<Answer> {
+    if let Some(command) = fault.command(node)? {
         let stop = |problems: Vec<_>| Stop::problems(&problems);
         simulation.run_before(Timestamp::ZERO).map_err(stop)?;
         let done = simulation.engine.handle_command(Timestamp::ZERO, command);
         done.map_err(|error| Stop::failed(format!("error: {error}")))?;
     }
-    let key = PodKey::parse(key).map_err(|error| Stop::failed(format!("error: {error}")))?;
-    let budget = simulation.engine.record_or_forecast(&key, &mut simulation.forecast);
+    let budget = simulation.engine.record_or_forecast(key, &mut simulation.forecast);
     if budget.is_some() {
         return Ok(Answer { budget, verdict: None });
     }
     // A pod that stays may be gone by then: that of a Job that is done, or one that was deleted.
     let end = Timestamp::ZERO.saturating_add(SETTLED);
     simulation.run(end).map_err(|problems| Stop::problems(&problems))?;
-    let explained = simulation.engine.explain(&key);
+    let explained = simulation.engine.explain(key);
     Ok(Answer { budget: None, verdict: explained.map(|it| it.matching.verdict) })
 }
 

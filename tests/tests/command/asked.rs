@@ -1,4 +1,4 @@
-//! `taintlab schedule`, `taintlab rank`, completions and man pages.
+//! `taintlab schedule`, `taintlab rank`, `taintlab when`, completions and man pages.
 
 use serde_json::Value;
 
@@ -158,5 +158,50 @@ fn a_policy_knows_the_taints_of_the_nodes() {
     ] {
         let ran = taintlab(line, &files);
         assert!(ran.code == code && ran.err.starts_with(said), "{line}: {ran:?}");
+    }
+}
+
+/// Two nodes, and a pod on one of them.
+const TWO: &str = "\
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n2}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec: {nodeName: n2, containers: [{name: c}]}
+status: {phase: Running}
+";
+
+#[test]
+fn a_pod_of_a_file_is_evicted_at_the_time_at_which_a_run_deletes_it() {
+    let files = [("cluster.yaml", TWO)];
+    let ran = taintlab("when default/a -f cluster.yaml --json", &files);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let when: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((&when["pod"], &when["node"]), (&"default/a".into(), &"n2".into()));
+    let cut = r#"{"cutNetwork":{"node":"n2"}}"#;
+    let run = taintlab(&format!("run cluster.yaml --command {cut} --until 10m --json"), &files);
+    let at = &when["budget"]["evictedAt"];
+    let marked = run.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let deleted = marked.filter(|it| it["type"] == "eventRecorded" && it["at"] == *at);
+    let deleted: Vec<String> = deleted.map(|it| it["reason"].to_string()).collect();
+    assert!(deleted.contains(&"\"TaintManagerEviction\"".to_owned()), "{at}: {deleted:?}");
+    let words = taintlab("why-evicted a -f cluster.yaml", &files);
+    let head = "default/a: if n2 is unreachable from now on, it is evicted after ";
+    assert!(words.out.starts_with(head), "{}", words.out);
+    for (line, why, code) in [
+        ("when p9 -f cluster.yaml", "error: there is no pod `default/p9`", 1),
+        ("when -f cluster.yaml", "error: when: which pod?", 2),
+        ("when a", "error: when: --filename: which file?", 2),
+        ("when a -f cluster.yaml --fault boom", "error: --fault: expected lost, network-cut", 2),
+    ] {
+        let ran = taintlab(line, &files);
+        assert!(ran.err.contains(why) && ran.code == code, "{line}: {ran:?}");
     }
 }
