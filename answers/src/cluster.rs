@@ -77,7 +77,7 @@ pub fn cluster_of(
 }
 
 /// What manifests say of the cluster that they were taken from, and what of them does not enter.
-#[derive(Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "typescript", derive(tsify::Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Imported {

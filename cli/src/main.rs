@@ -1,5 +1,7 @@
 //! The command `taintlab`: files, a terminal and `kubectl` around `taintlab_command`.
 
+mod mcp;
+
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Read, Write};
@@ -12,7 +14,7 @@ use std::thread;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mimalloc::MiMalloc;
 use taintlab_command::reading::{LARGE, LIMIT, announcement, too_large};
-use taintlab_command::{FAILED, Host, OK, Printed, Program, run};
+use taintlab_command::{FAILED, Host, OK, Printed, Program, Tools, run};
 use taintlab_words::Style;
 
 #[global_allocator]
@@ -172,6 +174,10 @@ impl Host for Machine {
 
     fn interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
+    }
+
+    fn serve(&self, tools: Arc<dyn Tools>) -> Result<(), String> {
+        mcp::serve(&*tools)
     }
 }
 

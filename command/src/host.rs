@@ -1,5 +1,8 @@
 //! The world, as far as the command needs it.
 
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
 use taintlab_words::Style;
 
 /// Output of a run of `kubectl`.
@@ -51,4 +54,42 @@ pub trait Host: Sync {
 
     /// Whether the user asked to stop.
     fn interrupted(&self) -> bool;
+
+    /// Answers a client of the Model Context Protocol on standard input and output until it is gone.
+    ///
+    /// # Errors
+    /// The client does not speak the protocol, or the streams fail: why, in words.
+    fn serve(&self, tools: Arc<dyn Tools>) -> Result<(), String>;
+}
+
+/// A tool as a client lists it.
+#[derive(Clone, Debug)]
+pub struct Tool {
+    /// Its name.
+    pub name: &'static str,
+    /// Its name for a reader.
+    pub title: &'static str,
+    /// What it answers, for a model.
+    pub description: &'static str,
+    /// JSON Schema of its arguments.
+    pub schema: Map<String, Value>,
+}
+
+/// The answer of a tool.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    /// The answer in words.
+    pub text: String,
+    /// The figures; `None` if there is no answer.
+    pub figures: Option<Value>,
+}
+
+/// The tools of a server of the Model Context Protocol.
+pub trait Tools: Send + Sync {
+    /// All of them.
+    fn list(&self) -> Vec<Tool>;
+
+    /// Calls one. `stop` says whether the call is broken off: by its client, or at the
+    /// [limit](crate::mcp::TIME_LIMIT). Without figures the reply is an error, in words.
+    fn call(&self, name: &str, arguments: Value, stop: &(dyn Fn() -> bool + Sync)) -> Reply;
 }

@@ -11,6 +11,7 @@ mod host;
 mod json;
 mod line;
 mod lint;
+pub mod mcp;
 mod options;
 mod outage;
 mod plan;
@@ -31,7 +32,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use taintlab_words::Style;
 
-pub use crate::host::{Host, Printed};
+pub use crate::host::{Host, Printed, Reply, Tool, Tools};
 use crate::line::{Command, Line, PluginCommand, PluginLine};
 use crate::stop::{Done, Stop};
 pub use crate::stop::{FAILED, OK, USAGE};
@@ -110,6 +111,7 @@ fn command(host: &dyn Host, command: Command) -> Done<u8> {
         Command::Plan(line) => plan::plan(host, &line),
         Command::SmallestOutage(line) => outage::outage(host, &line),
         Command::When(line) => when::when_in_files(host, &line),
+        Command::Mcp(line) => mcp::mcp(host, &line),
         Command::Policy(line) => policy::policy(host, &line),
         Command::Embed(line) => embed::embed(host, &line),
         Command::Completions { shell } => {

@@ -53,6 +53,8 @@ pub(crate) enum Command {
     /// Say when a pod is evicted if its node fails now, and why then
     #[command(visible_alias = "why-evicted")]
     When(WhenLine),
+    /// Answer the questions of a chat about a cluster: a server of the Model Context Protocol
+    Mcp(McpLine),
     /// Print a policy about tolerations for admission: what nothing matches, tolerates everything, or
     /// stays too long
     Policy(PolicyLine),
@@ -678,6 +680,29 @@ pub(crate) struct PluginWhen {
     pub(crate) release: Option<String>,
     #[command(flatten)]
     pub(crate) connection: Connection,
+}
+
+#[derive(Args, Clone, Debug)]
+#[command(
+    long_about = "Answer the questions of a chat about a cluster: a server of the Model Context Protocol \
+        on standard input and output.\n\n\
+        The files are read once, at the start. No tool changes them, and none reaches a cluster.",
+    after_help = "\
+    Exit codes: 0 the client is gone; 1 a file is wrong, or the cluster is too large; 2 the command line \
+    is wrong."
+)]
+pub(crate) struct McpLine {
+    /// A scenario (taintlab/v1), or manifests in YAML or JSON, for example the output of `kubectl get
+    /// nodes,pods,deploy,rs,sts,ds,jobs,pdb -A -o yaml`. Standard input belongs to the protocol
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<String>,
+    #[command(flatten)]
+    pub(crate) apply: ApplyLine,
+    #[command(flatten)]
+    pub(crate) kubernetes: KubernetesLine,
+    /// Where the playground is: the links of answers open there
+    #[arg(long, value_name = "URL", default_value = "https://taintlab.github.io/taintlab/")]
+    pub(crate) playground: String,
 }
 
 #[derive(Args, Debug)]

@@ -31,7 +31,7 @@ const SEVERITIES: [&str; 4] = ["critical", "warning", "note", "never"];
 
 /// A warning with its place.
 #[derive(Serialize)]
-struct Found {
+pub(crate) struct Found {
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,7 +39,7 @@ struct Found {
     #[serde(skip_serializing_if = "Option::is_none")]
     column: Option<u32>,
     #[serde(flatten)]
-    warning: Warning,
+    pub(crate) warning: Warning,
 }
 
 #[derive(Serialize)]
@@ -105,12 +105,23 @@ fn simulation(
     let made = made.map_err(|problems| stop_for(kubernetes, &problems))?;
     let ManifestCluster { engine, scenario, problems, imported } = made;
     tell(host, &imported, kubernetes.release.as_deref(), "");
-    // Manifests of workloads alone are no mistake here.
+    Ok((Simulation::new(engine, &scenario, None), of_texts(problems)))
+}
+
+/// Problems of texts: manifests of workloads alone are no mistake here.
+pub(crate) fn of_texts(problems: Vec<Problem>) -> Vec<Problem> {
     let is_of_text = |problem: &Problem| {
         problem.line != Some(1) || !problem.message.starts_with("no nodes and no pods")
     };
-    let problems = problems.into_iter().filter(is_of_text).collect();
-    Ok((Simulation::new(engine, &scenario, None), problems))
+    problems.into_iter().filter(is_of_text).collect()
+}
+
+/// The warnings about a cluster, with their places in its texts.
+pub(crate) fn found(inputs: &[Input], simulation: &mut Simulation) -> Done<Vec<Found>> {
+    // Warnings are about pods: workloads without one get theirs.
+    let first = Timestamp::ZERO.saturating_add(FIRST_PODS);
+    simulation.run(first).map_err(|problems| Stop::problems(&problems))?;
+    Ok(placed(warnings_of(&simulation.engine), inputs))
 }
 
 fn answer(
@@ -121,10 +132,7 @@ fn answer(
     known: &Simulated,
     not_read: &[NotRead],
 ) -> Done<u8> {
-    // Warnings are about pods: workloads without one get theirs.
-    let first = Timestamp::ZERO.saturating_add(FIRST_PODS);
-    simulation.run(first).map_err(|problems| Stop::problems(&problems))?;
-    let found = placed(warnings_of(&simulation.engine), inputs);
+    let found = found(inputs, &mut simulation)?;
     let style = host.style();
     match options.format.as_str() {
         "json" => {
@@ -227,7 +235,8 @@ fn place(found: &Found) -> String {
     }
 }
 
-fn text(found: &[Found], problems: &[Problem], style: Style) -> String {
+/// Warnings in words.
+pub(crate) fn text(found: &[Found], problems: &[Problem], style: Style) -> String {
     let mut text = String::new();
     for problem in problems {
         text += &format!("{}\n", problem_text(problem, "warning"));

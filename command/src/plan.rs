@@ -25,7 +25,7 @@ use crate::threads::{in_threads, threads};
 /// The plan as JSON.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Written<'a> {
+pub(crate) struct Written<'a> {
     release: KubernetesRelease,
     act: &'a Act,
     commands: Vec<String>,
@@ -56,7 +56,7 @@ pub(crate) fn plan_cluster(host: &dyn Host, line: &PluginPlan) -> Done<u8> {
 }
 
 /// Request of a command line.
-struct Asked<'l> {
+pub(crate) struct Asked<'l> {
     line: &'l PlanOptions,
     procedure: Procedure,
     options: RehearsalOptions,
@@ -66,7 +66,7 @@ struct Asked<'l> {
 }
 
 impl<'l> Asked<'l> {
-    fn of(act: &PlanAct, line: &'l PlanOptions) -> Done<Self> {
+    pub(crate) fn of(act: &PlanAct, line: &'l PlanOptions) -> Done<Self> {
         let time = |option: &str, text: &Option<String>| -> Done<Option<Span>> {
             text.as_ref().map(|text| moment(option, text)).transpose()
         };
@@ -94,6 +94,25 @@ impl<'l> Asked<'l> {
     }
 
     fn answer(self, host: &dyn Host, cluster: Cluster) -> Done<u8> {
+        let line = self.line;
+        let tried = self.tried(host, cluster)?;
+        let Some((given, better)) = tried.outcome() else { return Ok(FAILED) };
+        let text = if line.json {
+            json::line(&tried.written(given, better)) + "\n"
+        } else if line.scenario {
+            write_scenario(&tried.rehearsal.scenario_of(&better.unwrap_or(given).order))
+        } else if line.markdown {
+            tried.told(given, better, plan_markdown)
+        } else {
+            tried.told(given, better, |plan| plan_terminal(plan, host.style()))
+        };
+        host.out(&text);
+        let is_done = given.ended.is_some() && given.nodes.iter().all(|node| !node.failed);
+        Ok(if is_done { OK } else { FAILED })
+    }
+
+    /// Tries the procedure in a cluster.
+    pub(crate) fn tried(self, host: &dyn Host, cluster: Cluster) -> Done<Tried> {
         let Self { line, procedure, options, start_up, orders, workers } = self;
         let Cluster { mut scenario, warnings, imported } = cluster;
         scenario.kubernetes.start_up_time = start_up.or(scenario.kubernetes.start_up_time);
@@ -102,30 +121,53 @@ impl<'l> Asked<'l> {
         warn(host, &warnings);
         tell(host, &imported, line.kubernetes.release.as_deref(), "");
         let all = try_all(host, &rehearsal, orders, threads(host, workers));
-        let Some(given) = all.first() else { return Ok(FAILED) };
-        let better = all.iter().min_by_key(|it| it.cost()).filter(|it| it.cost() < given.cost());
-        let text = if line.json {
-            let start_up = rehearsal.start_up().iter().map(|(key, time)| (key.to_string(), *time));
-            json::line(&Written {
-                release: rehearsal.release(),
-                act: rehearsal.act(),
-                commands: plan_commands(rehearsal.act(), &better.unwrap_or(given).order),
-                tried: all.len(),
-                start_up: start_up.collect(),
-                given,
-                better,
-            }) + "\n"
-        } else if line.scenario {
-            write_scenario(&rehearsal.scenario_of(&better.unwrap_or(given).order))
-        } else {
-            let notes = start_up_note(rehearsal.start_up());
-            let (act, tried) = (rehearsal.act(), all.len());
-            let plan = PlanText { act, given, better, tried, notes: &notes };
-            if line.markdown { plan_markdown(&plan) } else { plan_terminal(&plan, host.style()) }
-        };
-        host.out(&text);
-        let is_done = given.ended.is_some() && given.nodes.iter().all(|node| !node.failed);
-        Ok(if is_done { OK } else { FAILED })
+        Ok(Tried { rehearsal, all })
+    }
+}
+
+/// A procedure, and its outcomes in the orders that were tried.
+pub(crate) struct Tried {
+    pub(crate) rehearsal: Rehearsal,
+    /// The first is that in the order that was given.
+    pub(crate) all: Vec<Rehearsed>,
+}
+
+impl Tried {
+    /// The outcome in the order that was given, and in the best other one if that is better.
+    pub(crate) fn outcome(&self) -> Option<(&Rehearsed, Option<&Rehearsed>)> {
+        let given = self.all.first()?;
+        let best = self.all.iter().min_by_key(|it| it.cost());
+        Some((given, best.filter(|it| it.cost() < given.cost())))
+    }
+
+    /// The plan in words.
+    pub(crate) fn told(
+        &self,
+        given: &Rehearsed,
+        better: Option<&Rehearsed>,
+        tell: impl FnOnce(&PlanText<'_>) -> String,
+    ) -> String {
+        let Self { rehearsal, all } = self;
+        let notes = start_up_note(rehearsal.start_up());
+        tell(&PlanText { act: rehearsal.act(), given, better, tried: all.len(), notes: &notes })
+    }
+
+    pub(crate) fn written<'a>(
+        &'a self,
+        given: &'a Rehearsed,
+        better: Option<&'a Rehearsed>,
+    ) -> Written<'a> {
+        let Self { rehearsal, all } = self;
+        let start_up = rehearsal.start_up().iter().map(|(key, time)| (key.to_string(), *time));
+        Written {
+            release: rehearsal.release(),
+            act: rehearsal.act(),
+            commands: plan_commands(rehearsal.act(), &better.unwrap_or(given).order),
+            tried: all.len(),
+            start_up: start_up.collect(),
+            given,
+            better,
+        }
     }
 }
 

@@ -39,6 +39,7 @@ use crate::run::{simulator_of, simulator_options, tell, the_scenario};
 use crate::stop::{Done, FAILED, OK, Stop};
 
 /// The cluster of a report.
+#[derive(Clone)]
 pub(crate) struct Cluster {
     pub(crate) scenario: Scenario,
     pub(crate) warnings: Vec<Problem>,
@@ -132,8 +133,17 @@ pub(crate) fn current_cluster(
     Ok((cluster, ReportSource { context, server, namespace, not_read }, inputs))
 }
 
+/// A report, with the plan for further runs of it.
+pub(crate) struct Judged {
+    pub(crate) plan: Plan,
+    pub(crate) report: Report,
+    pub(crate) targets: Vec<TargetResult>,
+    /// Whether it was broken off.
+    pub(crate) interrupted: bool,
+}
+
 /// Request of a command line.
-struct Asked<'l> {
+pub(crate) struct Asked<'l> {
     line: &'l Line,
     options: ReportOptions,
     rules: Vec<Rule>,
@@ -142,7 +152,7 @@ struct Asked<'l> {
 }
 
 impl<'l> Asked<'l> {
-    fn of(line: &'l Line, shard: Option<&String>) -> Done<Self> {
+    pub(crate) fn of(line: &'l Line, shard: Option<&String>) -> Done<Self> {
         check_outputs(line, shard.is_some())?;
         let options = options_of(line)?;
         let rules = rules_of(line)?;
@@ -151,6 +161,27 @@ impl<'l> Asked<'l> {
             return Err(Stop::usage("--fail-if asks the whole report; give it to merge"));
         }
         Ok(Self { line, options, rules, shard, workers: workers_of(line)? })
+    }
+
+    /// The report of a cluster, of those of its runs that are `chosen`; what would help is tried if
+    /// it is `whole`.
+    pub(crate) fn judged(
+        self,
+        host: &dyn Host,
+        (cluster, inputs): (Cluster, &[Input]),
+        chosen: impl FnOnce(&Plan) -> Done<Vec<Run>>,
+        whole: bool,
+    ) -> Done<Judged> {
+        let Self { line, options, workers, .. } = self;
+        let mut plan = plan_of(host, cluster, options, line)?;
+        let targets = of_annotations(&plan, inputs)?;
+        let runs = chosen(&plan)?;
+        let Made { results, interrupted } =
+            run_all(host, &mut plan, runs, Vec::new(), whole, workers)?;
+        let report = put_together(plan.outline(), &results);
+        let mut report = report.map_err(|error| Stop::failed(format!("error: {error}")))?;
+        let targets = judge(&mut report, &targets);
+        Ok(Judged { plan, report, targets, interrupted })
     }
 
     fn answer(self, host: &dyn Host, cluster: Cluster, inputs: Vec<Input>) -> Done<u8> {

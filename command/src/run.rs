@@ -10,7 +10,7 @@ use taintlab_answers::problem::{Problem, ProblemCode};
 use taintlab_answers::scenario::{Opened, SCENARIO, ScenarioOptions, at as problem_at};
 use taintlab_answers::simulation::Simulation;
 use taintlab_core::command::Command;
-use taintlab_core::event::EventVisibility;
+use taintlab_core::event::{Event, EventVisibility};
 use taintlab_core::simulator::Simulator;
 use taintlab_core::time::{Span, Timestamp, format_duration};
 use taintlab_manifest::{Import, SvgOptions, is_scenario, timeline_svg};
@@ -175,7 +175,11 @@ fn simulate(
         simulation.record_lanes();
     }
     for step in steps {
-        carry_out(host, &mut simulation, step, begin)?;
+        let Carried { said, ok, .. } = carry_out(&mut simulation, step, begin)?;
+        host.err(&said);
+        if !ok {
+            return Err(Stop::failed(""));
+        }
     }
     let ended = match until {
         Some(until) => simulation.run(Timestamp::ZERO.saturating_add(begin + until.0)),
@@ -208,12 +212,12 @@ fn settle(simulation: &mut Simulation) -> Done<Duration> {
 }
 
 /// Something that is done to the cluster.
-enum Deed {
+pub(crate) enum Deed {
     Kubectl(String),
     Command(Box<Command>),
 }
 
-fn steps_of(steps: &[Step]) -> Done<Vec<(Deed, Span, String)>> {
+pub(crate) fn steps_of(steps: &[Step]) -> Done<Vec<(Deed, Span, String)>> {
     let mut deeds: Vec<(Deed, Span, String)> = Vec::new();
     for Step { what, value: text } in steps {
         match what {
@@ -240,12 +244,21 @@ fn steps_of(steps: &[Step]) -> Done<Vec<(Deed, Span, String)>> {
     Ok(deeds)
 }
 
-fn carry_out(
-    host: &dyn Host,
+/// Something that was done to the cluster.
+pub(crate) struct Carried {
+    /// Output of kubectl.
+    pub(crate) said: String,
+    /// Whether kubectl did it.
+    pub(crate) ok: bool,
+    /// The commands that did it.
+    pub(crate) commands: Vec<Command>,
+}
+
+pub(crate) fn carry_out(
     simulation: &mut Simulation,
     (deed, at, text): (Deed, Span, String),
     begin: Duration,
-) -> Done<()> {
+) -> Done<Carried> {
     let at = Timestamp::ZERO.saturating_add(begin + at.0);
     let stop = |problems: Vec<Problem>, option: &str| {
         let late = problems.iter().find(|it| it.code == ProblemCode::TimeWentBack);
@@ -262,21 +275,19 @@ fn carry_out(
             simulation.run(at).map_err(|problems| stop(problems, ""))?;
             let outcome =
                 simulation.kubectl(&line, "", None).map_err(|problems| stop(problems, ""))?;
-            host.err(&(outcome.stdout + &outcome.stderr));
-            if outcome.exit_code != 0 {
-                return Err(Stop::failed(""));
-            }
+            let (said, ok) = (outcome.stdout + &outcome.stderr, outcome.exit_code == 0);
+            Ok(Carried { said, ok, commands: outcome.commands })
         }
         Deed::Command(command) => {
             simulation.run_before(at).map_err(|problems| stop(problems, "--command"))?;
             simulation
                 .engine
-                .handle_command(at, *command)
+                .handle_command(at, (*command).clone())
                 .map_err(|error| stop(Problem::of_command(&error, ""), "--command"))?;
             simulation.collect();
+            Ok(Carried { said: String::new(), ok: true, commands: vec![*command] })
         }
     }
-    Ok(())
 }
 
 /// The simulated release and the reason for it, as far as it is not the newest for want of another.
@@ -354,20 +365,26 @@ fn print_json(
     }
 }
 
+/// Whether a cluster shows an event.
+pub(crate) fn is_shown(event: &Event) -> bool {
+    event.what.visibility() != EventVisibility::Internal
+}
+
+/// An event as a row: time, object, reason, what.
+pub(crate) fn row(event: &Event) -> Vec<String> {
+    // The names of its fields say what an event is about.
+    let fields = serde_json::to_value(&event.what).unwrap_or_default();
+    let text = |name: &str| fields.get(name).and_then(Value::as_str);
+    let reason = text("reason").or_else(|| text("type")).unwrap_or_default();
+    let time = format_duration(event.at.since_zero());
+    vec![time, subject(&fields), reason.into(), event.what.to_string()]
+}
+
 fn print(host: &dyn Host, simulation: &mut Simulation, all: bool, not_read: &[NotRead]) {
     simulation.collect();
     let style = host.style();
-    let shown = |visibility| all || visibility != EventVisibility::Internal;
-    let events = simulation.run.events.iter().filter(|event| shown(event.what.visibility()));
-    let rows = events.map(|event| {
-        // The names of its fields say what an event is about.
-        let fields = serde_json::to_value(&event.what).unwrap_or_default();
-        let text = |name: &str| fields.get(name).and_then(Value::as_str);
-        let reason = text("reason").or_else(|| text("type")).unwrap_or_default();
-        let time = format_duration(event.at.since_zero());
-        vec![time, subject(&fields), reason.into(), event.what.to_string()]
-    });
-    let rows: Vec<Vec<String>> = rows.collect();
+    let events = simulation.run.events.iter().filter(|event| all || is_shown(event));
+    let rows: Vec<Vec<String>> = events.map(row).collect();
     host.out(&table(style, &["TIME", "OBJECT", "REASON", "WHAT"].map(String::from), &rows));
     let now = format_duration(simulation.engine.now().since_zero());
     host.out(&format!("{}\n", style.dim(&format!("until {now}"))));

@@ -23,7 +23,7 @@ use taintlab_core::scenario::{Scenario, ScenarioError, ScenarioRun};
 use taintlab_core::simulator::Simulator;
 use taintlab_core::time::Timestamp;
 
-pub use self::embed::{Embed, LONGEST_FRAGMENT, LONGEST_LINK, escape_in_fragment};
+pub use self::embed::{Embed, LONGEST_FRAGMENT, LONGEST_LINK, escape_in_fragment, scenario_link};
 pub use self::fence::DemoOptions;
 pub use self::html::{escape, prose};
 pub use self::knob::Knob;

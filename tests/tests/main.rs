@@ -13,6 +13,7 @@ mod admission {
 mod command {
     mod applied;
     mod asked;
+    mod chat;
     mod compared;
     mod edges;
     mod host;

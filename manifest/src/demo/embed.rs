@@ -110,10 +110,7 @@ impl Demo {
                 Some(format!("{playground}#s={name}&release={release}{at}"))
             }
             false if packed.is_empty() => None,
-            false => {
-                let fragment = format!("d={packed}{at}");
-                opens(&fragment).then(|| format!("{playground}#{fragment}"))
-            }
+            false => scenario_link(playground, packed, options.start_at),
         }
     }
 
@@ -126,15 +123,28 @@ impl Demo {
     }
 }
 
+/// A link that opens a moment of a scenario in the playground at this address. `packed` is the
+/// scenario file, packed as for [`Demo::embed`]. `None` if it is too long to open.
+#[must_use]
+pub fn scenario_link(playground: &str, packed: &str, at: Option<Timestamp>) -> Option<String> {
+    let fragment = format!("d={packed}{}", moment(at));
+    opens(&fragment).then(|| format!("{playground}#{fragment}"))
+}
+
 const fn opens(fragment: &str) -> bool {
     fragment.len() <= LONGEST_FRAGMENT
 }
 
-/// The start of a demo as part of a link, to the millisecond.
+/// The start of a demo as part of a link.
 fn at(options: &DemoOptions) -> String {
-    let start_at = options.start_at.filter(|at| *at > Timestamp::ZERO);
+    moment(options.start_at)
+}
+
+/// A moment as part of a link, to the millisecond; nothing for the beginning.
+fn moment(at: Option<Timestamp>) -> String {
+    let at = at.filter(|at| *at > Timestamp::ZERO);
     let seconds = |at: Timestamp| rounded(at.since_zero()).as_secs_f64();
-    start_at.map(|at| format!("&t={}s", seconds(at))).unwrap_or_default()
+    at.map(|at| format!("&t={}s", seconds(at))).unwrap_or_default()
 }
 
 /// Escapes a value for the fragment of an address: characters that would end it become `%XX`.

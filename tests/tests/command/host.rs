@@ -1,9 +1,9 @@
 //! A world in memory for the command.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-use taintlab_command::{Host, Printed, Program, run};
+use taintlab_command::{Host, Printed, Program, Tools, run};
 use taintlab_words::Style;
 
 /// What a command printed, and its exit code.
@@ -19,6 +19,7 @@ struct Memory {
     files: BTreeMap<String, String>,
     out: Mutex<String>,
     err: Mutex<String>,
+    tools: Mutex<Option<Arc<dyn Tools>>>,
 }
 
 impl Host for Memory {
@@ -56,6 +57,20 @@ impl Host for Memory {
     fn interrupted(&self) -> bool {
         false
     }
+
+    fn serve(&self, tools: Arc<dyn Tools>) -> Result<(), String> {
+        *self.tools.lock().unwrap() = Some(tools);
+        Ok(())
+    }
+}
+
+/// The tools of `taintlab mcp` about a file.
+pub(super) fn tools(text: &str) -> Arc<dyn Tools> {
+    let files = [("cluster.yaml".to_owned(), text.to_owned())];
+    let memory = Memory { files: files.into(), ..Memory::default() };
+    let words = ["taintlab", "mcp", "cluster.yaml"].map(Into::into);
+    assert_eq!(run(&memory, Program::Taintlab, words), 0, "{:?}", memory.err);
+    memory.tools.into_inner().unwrap().unwrap()
 }
 
 /// Runs a line such as `lint a.yaml` beside these files; words are separated by blanks.

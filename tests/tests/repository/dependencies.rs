@@ -126,6 +126,24 @@ fn a_clock_or_a_new_crate_is_noticed() {
     assert!(text.contains("`slab` is not used any more"), "{text}");
 }
 
+/// `taintlab mcp` answers on standard input and output, and nothing of the native command can do else.
+#[test]
+fn the_native_command_has_no_sockets() {
+    let tree = cargo(&[
+        "tree",
+        "--package=taintlab",
+        "--edges=normal",
+        "--target=x86_64-unknown-linux-musl",
+        "--prefix=none",
+        "--format={p}",
+    ]);
+    let names: Vec<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert!(names.contains(&"taintlab-command"), "{names:?}");
+    for name in ["async-io", "hyper", "mio", "socket2", "tokio"] {
+        assert!(!names.contains(&name), "`{name}` brings sockets: see cli/Cargo.toml");
+    }
+}
+
 /// What makes a crate `no_std` when its feature `std` is off and it is neither tested nor
 /// documented.
 const NO_STD: [&str; 5] = [
