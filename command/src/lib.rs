@@ -21,6 +21,7 @@ pub mod reading;
 mod report;
 mod run;
 mod schedule;
+mod solve;
 mod stop;
 mod test;
 mod threads;
@@ -112,6 +113,7 @@ fn command(host: &dyn Host, command: Command) -> Done<u8> {
         Command::SmallestOutage(line) => outage::outage(host, &line),
         Command::When(line) => when::when_in_files(host, &line),
         Command::Mcp(line) => mcp::mcp(host, &line),
+        Command::Solve(line) => solve::solve(host, &line),
         Command::Policy(line) => policy::policy(host, &line),
         Command::Embed(line) => embed::embed(host, &line),
         Command::Completions { shell } => {
@@ -150,6 +152,7 @@ fn plugin_command(host: &dyn Host, command: PluginCommand) -> Done<u8> {
         PluginCommand::Report(line) => report::report_cluster(host, &line),
         PluginCommand::Plan(line) => plan::plan_cluster(host, &line),
         PluginCommand::SmallestOutage(line) => outage::outage_cluster(host, &line),
+        PluginCommand::Solve(line) => solve::solve_cluster(host, &line),
         PluginCommand::Lint(line) => lint::lint_cluster(host, &line),
     }
 }

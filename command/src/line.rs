@@ -55,6 +55,8 @@ pub(crate) enum Command {
     When(WhenLine),
     /// Answer the questions of a chat about a cluster: a server of the Model Context Protocol
     Mcp(McpLine),
+    /// Find the smallest change of settings that meets wishes in all failures
+    Solve(Box<SolveLine>),
     /// Print a policy about tolerations for admission: what nothing matches, tolerates everything, or
     /// stays too long
     Policy(PolicyLine),
@@ -87,6 +89,8 @@ pub(crate) enum PluginCommand {
     Plan(Box<PluginPlan>),
     /// Find the fewest faults that take a workload to zero ready pods, or a zone out of Normal
     SmallestOutage(Box<PluginOutage>),
+    /// Find the smallest change of settings that meets wishes in all failures
+    Solve(Box<PluginSolve>),
     /// Say what is likely to surprise in the cluster
     Lint(PluginLint),
 }
@@ -593,6 +597,73 @@ pub(crate) struct OutageOptions {
     /// Where the playground is: prints a link that opens the outage there
     #[arg(long, value_name = "URL")]
     pub(crate) playground: Option<String>,
+}
+
+#[derive(Args, Debug)]
+#[command(
+    long_about = "Find the smallest change of settings that meets wishes in all failures, as a patch \
+        that was applied and run again; or say that none in reach does, and what comes nearest. Nothing \
+        is changed.",
+    after_help = "\
+    Exit codes: 0 a change meets all wishes, or none is needed; 1 none does, or a file is wrong; 2 the \
+    command line is wrong."
+)]
+pub(crate) struct SolveLine {
+    /// As with `report`: manifests, or a scenario, whose steps do not count
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<String>,
+    #[command(flatten)]
+    pub(crate) options: SolveOptions,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PluginSolve {
+    #[command(flatten)]
+    pub(crate) options: SolveOptions,
+    #[command(flatten)]
+    pub(crate) connection: Connection,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct SolveOptions {
+    /// A wish: 'deployment/shop/web: below <= 90s if a node is lost'. There are atZero, below and 'no
+    /// move'; a node, a zone, a region, or one by its name; is lost, is drained, is away for 60s. May be
+    /// repeated
+    #[arg(long, value_name = "WISH")]
+    pub(crate) want: Vec<String>,
+    /// A wish besides: 'no move if a node is away for 60s', of every workload unless one is named; may be
+    /// repeated
+    #[arg(long, value_name = "WISH")]
+    pub(crate) but: Vec<String>,
+    /// Which settings may change, with commas: tolerationSeconds, budget, spread, antiAffinity, replicas,
+    /// priority, outOfService, flags; all of them unless given
+    #[arg(long, value_name = "LIST")]
+    pub(crate) only: Option<String>,
+    /// How many fields, objects and flags a change may have; 3 unless given
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) changes: Option<String>,
+    /// How many changes are tried; 2000 unless given
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) tries: Option<String>,
+    #[command(flatten)]
+    pub(crate) apply: ApplyLine,
+    #[command(flatten)]
+    pub(crate) kubernetes: KubernetesLine,
+    /// How long each run is watched; 1h unless given
+    #[arg(long, value_name = "TIME")]
+    pub(crate) horizon: Option<String>,
+    /// How long pods take to be ready; 2s unless given
+    #[arg(long, value_name = "TIME")]
+    pub(crate) start_up: Option<String>,
+    /// How many threads; as many as there are processors unless given
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) workers: Option<String>,
+    /// The result as JSON; times are milliseconds
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// For a ticket or a pull request
+    #[arg(long)]
+    pub(crate) markdown: bool,
 }
 
 #[derive(Args, Debug)]

@@ -437,7 +437,8 @@ pub(crate) fn cluster_in(
     Ok(Cluster { scenario, warnings, imported: Imported::default() })
 }
 
-fn of_inputs(
+/// The cluster of manifests.
+pub(crate) fn of_inputs(
     inputs: &[Input],
     options: taintlab_answers::options::SimulatorOptions,
 ) -> Done<Cluster> {

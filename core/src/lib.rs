@@ -67,7 +67,7 @@
 //! the pure rules of [`policy`], such as [`policy::matching`] (which toleration matches which
 //! taint, and why) and [`policy::validation`] (what the API server refuses); [`controllers`] and
 //! [`kubelet`]; [`command`] and [`event`]; [`simulator`]; [`scenario`], [`lanes`], [`condition`]
-//! and [`warnings`]; [`report`] and [`plan`].
+//! and [`warnings`]; [`report`]; [`plan`] and [`solve`].
 #![no_std]
 
 extern crate alloc;
@@ -96,5 +96,6 @@ pub mod report;
 pub mod scenario;
 pub mod simulator;
 pub mod slices;
+pub mod solve;
 pub mod time;
 pub mod warnings;

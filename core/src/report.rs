@@ -53,7 +53,9 @@ pub use self::recorder::{DrainResult, PendingReason, Shortfall, WorkloadRun, Zon
 use self::recorder::{Failing, UnreachableNodes};
 pub(crate) use self::recorder::{Recorder, ready, subjects};
 pub use self::remedy::Remedy;
-pub(crate) use self::remedy::another_node;
+pub(crate) use self::remedy::{
+    CONSTRAINTS, Template, another_node, of_template, priority_class, tolerate, yaml,
+};
 pub use self::rows::FailureRow;
 pub use self::targets::{
     TARGETS_ANNOTATION, Target, TargetFailures, TargetFigure, TargetResult, TargetVerdict, Targets,
@@ -117,13 +119,22 @@ impl Serialize for ReportSubject {
     }
 }
 
+impl ReportSubject {
+    /// Reads `kind/namespace/name` of a workload, or `pod/namespace/name`.
+    ///
+    /// # Errors
+    /// Says what such a name looks like.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        match text.strip_prefix("pod/") {
+            Some(pod) => PodKey::parse(pod).map(Self::Pod),
+            None => WorkloadKey::parse(text).map(Self::Workload),
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for ReportSubject {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        match text.strip_prefix("pod/") {
-            Some(pod) => PodKey::parse(pod).map(Self::Pod).map_err(de::Error::custom),
-            None => WorkloadKey::parse(&text).map(Self::Workload).map_err(de::Error::custom),
-        }
+        Self::parse(&String::deserialize(deserializer)?).map_err(de::Error::custom)
     }
 }
 
@@ -573,6 +584,11 @@ impl Plan {
     #[must_use]
     pub const fn outline(&self) -> &Outline {
         &self.outline
+    }
+
+    /// The settled cluster without a change.
+    pub(crate) fn simulator(&self) -> &Simulator {
+        &self.plain.simulator
     }
 
     /// Runs of the unchanged cluster: every fault of every domain with every seed. The largest

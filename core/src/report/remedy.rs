@@ -25,7 +25,7 @@ use crate::time::Span;
 const PRIORITY: (&str, i64) = ("important", 1_000_000);
 /// Suffix of the added node's name.
 const MORE: &str = "-more";
-const CONSTRAINTS: &str = "topologySpreadConstraints";
+pub(crate) const CONSTRAINTS: &str = "topologySpreadConstraints";
 /// Values of `whenUnsatisfiable`.
 const ANYWAY: &str = "ScheduleAnyway";
 const HARD: &str = "DoNotSchedule";
@@ -237,9 +237,9 @@ impl Remedy {
 }
 
 /// Pod template of a workload; for a workload without a manifest, its first pod.
-struct Template<'a> {
-    spec: &'a PodSpec,
-    selector: Value,
+pub(crate) struct Template<'a> {
+    pub(crate) spec: &'a PodSpec,
+    pub(crate) selector: Value,
 }
 
 /// Labels that controllers add to their pods, and nobody selects by.
@@ -251,7 +251,7 @@ const LABELS_OF_CONTROLLERS: [&str; 4] = [
 ];
 
 impl<'a> Template<'a> {
-    fn of(scenario: &'a Scenario, key: &WorkloadKey) -> Result<Self, ReportError> {
+    pub(crate) fn of(scenario: &'a Scenario, key: &WorkloadKey) -> Result<Self, ReportError> {
         let selector = |labels: &BTreeMap<String, String>| {
             let ours =
                 |(label, _): &(&String, &String)| !LABELS_OF_CONTROLLERS.contains(&label.as_str());
@@ -273,7 +273,7 @@ impl<'a> Template<'a> {
 
     /// The constraint that spreads the pods over a node label as far as possible, and the list of
     /// all constraints with it.
-    fn spread(&self, topology_key: &str) -> (Value, Vec<Value>) {
+    pub(crate) fn spread(&self, topology_key: &str) -> (Value, Vec<Value>) {
         let known = self.spec.other.get(CONSTRAINTS).and_then(Value::as_array);
         let (same, mut all): (Vec<Value>, Vec<Value>) =
             known.into_iter().flatten().cloned().partition(|it| is_over(it, topology_key));
@@ -328,7 +328,7 @@ fn edit(scenario: &mut Scenario, key: &WorkloadKey, change: &dyn Fn(&mut PodSpec
 }
 
 /// Puts the tolerations first: the first one that matches a taint counts.
-fn tolerate(spec: &mut PodSpec, seconds: u32) {
+pub(crate) fn tolerate(spec: &mut PodSpec, seconds: u32) {
     let keys = [well_known::NOT_READY, well_known::UNREACHABLE];
     spec.tolerations.retain(|toleration| {
         let no_execute = matches!(toleration.effect, TaintEffect::NoExecute | TaintEffect::Empty);
@@ -366,7 +366,7 @@ pub(crate) fn another_node(mut node: Node, name: String) -> Node {
     node
 }
 
-fn priority_class() -> Value {
+pub(crate) fn priority_class() -> Value {
     let (name, value) = PRIORITY;
     json!({
         "apiVersion": "scheduling.k8s.io/v1",
@@ -377,7 +377,7 @@ fn priority_class() -> Value {
 }
 
 /// Partial manifest of a workload: some fields of its template's `spec`.
-fn of_template(key: &WorkloadKey, spec: Value) -> Value {
+pub(crate) fn of_template(key: &WorkloadKey, spec: Value) -> Value {
     json!({
         "apiVersion": key.kind.api_version(),
         "kind": key.kind.as_str(),
@@ -387,7 +387,7 @@ fn of_template(key: &WorkloadKey, spec: Value) -> Value {
 }
 
 /// YAML of an object: block style, two spaces, strings in quotes where necessary.
-fn yaml(value: &Value) -> String {
+pub(crate) fn yaml(value: &Value) -> String {
     let mut out = String::new();
     block(&mut out, value, 0);
     out

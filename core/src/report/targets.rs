@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::findings::{overall, worst_first};
 use super::{
     Cell, Domain, DomainKind, DrainResult, FailureTotal, Fault, Millis, Outline, Plan, Report,
-    ReportSubject,
+    ReportSubject, WorkloadRun,
 };
 use crate::order::{Order, OrderedMap, OrderedSet};
 use crate::plural::count;
@@ -81,7 +81,7 @@ pub enum TargetFigure {
 }
 
 impl TargetFigure {
-    const ALL: [Self; 2] = [Self::AtZero, Self::Below];
+    pub(crate) const ALL: [Self; 2] = [Self::AtZero, Self::Below];
 
     /// `atZero` or `below`.
     #[must_use]
@@ -94,16 +94,26 @@ impl TargetFigure {
 
     /// Whether it goes on when the run ends, and the time of the worst seed.
     fn of(self, cell: &Cell, horizon: Millis) -> (bool, Millis) {
-        let never_whole_again = cell.never_whole_again > 0;
-        match self {
-            Self::AtZero => {
-                let run = &cell.worst;
-                let until_the_end = run.worst_at.0.saturating_add(run.at_zero.0) >= horizon.0;
-                let is_zero = run.least_ready == 0 && run.at_zero.0 > 0;
-                (never_whole_again && is_zero && until_the_end, cell.at_zero_spread.max)
-            }
-            Self::Below => (never_whole_again, cell.below_spread.max),
-        }
+        let time = match self {
+            Self::AtZero => cell.at_zero_spread.max,
+            Self::Below => cell.below_spread.max,
+        };
+        (self.goes_on(&cell.worst, cell.never_whole_again > 0, horizon), time)
+    }
+
+    /// The same of one run.
+    pub(crate) fn of_run(self, run: &WorkloadRun, horizon: Millis) -> (bool, Millis) {
+        let time = match self {
+            Self::AtZero => run.at_zero,
+            Self::Below => run.below,
+        };
+        (self.goes_on(run, run.never_whole_again(), horizon), time)
+    }
+
+    fn goes_on(self, run: &WorkloadRun, never_whole_again: bool, horizon: Millis) -> bool {
+        let until_the_end = run.worst_at.0.saturating_add(run.at_zero.0) >= horizon.0;
+        let is_zero = run.least_ready == 0 && run.at_zero.0 > 0;
+        never_whole_again && (self == Self::Below || is_zero && until_the_end)
     }
 }
 

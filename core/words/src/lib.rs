@@ -8,6 +8,7 @@ pub mod outage;
 mod parts;
 pub mod plan;
 pub mod report;
+pub mod solve;
 mod table;
 
 pub use self::table::{Style, table};

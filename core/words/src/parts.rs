@@ -15,6 +15,8 @@ pub(crate) enum Part {
     Line(String),
     /// A line of a shell.
     Command(String),
+    /// Lines of YAML.
+    Yaml(String),
     /// A table.
     Table(Vec<String>, Vec<Vec<String>>),
 }
@@ -30,6 +32,7 @@ pub(crate) fn terminal(parts: Vec<Part>, style: Style) -> String {
             }
             Part::Line(words) => format!("{words}\n"),
             Part::Command(words) => format!("  {words}\n"),
+            Part::Yaml(lines) => format!("\n{lines}\n"),
             Part::Table(head, rows) => {
                 let head: Vec<String> = head.iter().map(|it| it.to_ascii_uppercase()).collect();
                 format!("\n{}", table(style, &head, &rows))
@@ -53,6 +56,7 @@ pub(crate) fn markdown(parts: Vec<Part>) -> String {
             Part::Heading(words) => format!("\n### {words}\n\n"),
             Part::Line(words) => format!("- {words}\n"),
             Part::Command(words) => format!("{words}\n"),
+            Part::Yaml(lines) => format!("\n```yaml\n{lines}```\n"),
             Part::Table(head, rows) => format!("\n{}", markdown_table(&head, &rows)),
         };
     }
