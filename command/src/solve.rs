@@ -6,7 +6,6 @@ use std::thread;
 
 use serde::Serialize;
 use serde_json::Value;
-use taintlab_core::plural::count;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::Scenario;
 use taintlab_core::solve::{

@@ -599,7 +599,8 @@ impl Solve {
             _ => false,
         });
         let remedy = after.map(|after| Remedy::OutOfService { after });
-        let run = Run { remedy, seed: SEED, fault: check.fault.clone(), domain: check.domain };
+        let fault = run_fault(&check.fault, self.options.horizon);
+        let run = Run { remedy, seed: SEED, fault, domain: check.domain };
         plan.run(&run).ok().map(|result| result.workloads)
     }
 
