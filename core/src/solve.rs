@@ -278,6 +278,24 @@ impl Wish {
     }
 }
 
+/// The settings of a trial beside one in seconds: those that are chosen, the place of that one among
+/// them, and those that are not chosen yet.
+struct Around<'a> {
+    settings: &'a [Setting],
+    place: usize,
+    later: &'a [Seconds],
+}
+
+impl Around<'_> {
+    /// All settings, with a value of the one and values of those that are not chosen yet.
+    fn with(&self, knob: &Seconds, value: u32, others: fn(&Seconds) -> u32) -> Vec<Setting> {
+        let (chosen, fixed) = self.settings.split_at(self.place.min(self.settings.len()));
+        let later = self.later.iter().map(|it| it.setting(others(it)));
+        let all = chosen.iter().cloned().chain([knob.setting(value)]).chain(later);
+        all.chain(fixed.iter().cloned()).collect()
+    }
+}
+
 /// Clusters of one trial with the runs that were made of them.
 struct Lab<'s> {
     solve: &'s Solve,
@@ -357,56 +375,56 @@ impl Lab<'_> {
         checks: &[usize],
     ) -> Option<Option<Vec<Setting>>> {
         let mut settings = trial.fixed.clone();
-        for (place, knob) in trial.seconds.iter().enumerate() {
-            let Some(value) = self.seconds(knob, (&settings, place), goal, checks)? else {
+        let mut rest = trial.seconds.as_slice();
+        let mut place = 0;
+        while let Some((knob, later)) = rest.split_first() {
+            let around = Around { settings: &settings, place, later };
+            let Some(value) = self.seconds(knob, &around, goal, checks)? else {
                 return Some(None);
             };
             settings.insert(place, knob.setting(value));
+            place += 1;
+            rest = later;
         }
         Some(Some(settings))
     }
 
-    /// Chooses the seconds of one setting, at a place among others, which are as they are.
+    /// Chooses the seconds of one setting, by runs in which those that are not chosen yet are as good
+    /// as they can be.
     fn seconds(
         &mut self,
         knob: &Seconds,
-        (others, place): (&[Setting], usize),
+        around: &Around<'_>,
         goal: Goal,
         checks: &[usize],
     ) -> Option<Option<u32>> {
         let only = knob.workload.clone().map(ReportSubject::Workload);
         let only = only.as_ref();
-        let with = |value: u32| {
-            let mut all = others.to_vec();
-            all.insert(place.min(all.len()), knob.setting(value));
-            all
-        };
+        let soon = |value: u32| around.with(knob, value, |_| 0);
+        let late = |value: u32| around.with(knob, value, |it| it.most);
         let has = |it: &Wish| goal.has(it.ask);
         let no_move = |it: &Wish| has(it) && it.ask == Ask::NoMove;
         let gone = |it: &Wish| has(it) && it.ask != Ask::NoMove && !it.failures.comes_back();
         let back = |it: &Wish| has(it) && it.ask != Ask::NoMove && it.failures.comes_back();
         // Moves become fewer with longer times.
-        let least = first(knob.most, |value| self.meets(&with(value), checks, only, &no_move))?;
-        let least = match least {
-            None if goal == Goal::All => return Some(None),
-            least => least.unwrap_or(knob.most),
-        };
+        let least = first(knob.most, |value| self.meets(&late(value), checks, only, &no_move))?;
         // Nodes that do not come back cost more time with longer times.
-        let most = last(knob.most, |value| self.meets(&with(value), checks, only, &gone))?;
-        let most = match most {
-            None if goal == Goal::All => return Some(None),
-            most => most.unwrap_or(0),
+        let most = last(knob.most, |value| self.meets(&soon(value), checks, only, &gone))?;
+        let (least, most) = match (least, most) {
+            (Some(least), Some(most)) => (least, most),
+            _ if goal == Goal::All => return Some(None),
+            (least, most) => (least.unwrap_or(knob.most), most.unwrap_or(0)),
         };
         // Nodes that come back cost more time with longer times up to the one from which on no pod
         // is evicted.
-        let stays =
-            |it: &WorkloadRun| only.is_some_and(|only| it.subject != *only) || moves(it) == 0;
         let solve = self.solve;
         let returns: Vec<usize> =
             checks.iter().copied().filter(|it| solve.wishes_of(*it).any(&back)).collect();
+        let stays =
+            |it: &WorkloadRun| only.is_some_and(|only| it.subject != *only) || moves(it) == 0;
         let waits = first(knob.most, |value| {
             for check in &returns {
-                let runs = self.run(&with(value), *check)?;
+                let runs = self.run(&late(value), *check)?;
                 if !runs.is_some_and(|runs| runs.iter().all(stays)) {
                     return Some(false);
                 }
@@ -420,16 +438,17 @@ impl Lab<'_> {
         };
         if let Some(from) = waits.map(|waits| waits.max(least)).filter(|from| *from <= most) {
             let value = pick(from, most);
-            if self.meets(&with(value), checks, only, &back)? {
+            if self.meets(&soon(value), checks, only, &back)? {
                 return Some(Some(value));
             }
         }
         let before = waits.map_or(most, |waits| most.min(waits.saturating_sub(1)));
-        let early = last(before, |value| self.meets(&with(value), checks, only, &back))?;
-        let Some(to) = early.filter(|to| *to >= least) else {
-            return Some((goal != Goal::All).then(|| pick(0, knob.most.min(before))));
-        };
-        Some(Some(pick(least, to)))
+        let early = last(before, |value| self.meets(&soon(value), checks, only, &back))?;
+        Some(match early {
+            Some(to) if to >= least => Some(pick(least, to)),
+            _ if goal == Goal::All => None,
+            _ => Some(pick(0, before)),
+        })
     }
 
     /// The outcome in all failures.

@@ -27,6 +27,8 @@ const KUBECTL_LINES = linesOf("kubectl");
 const KUBECTL = process.env.KUBECTL ?? "kubectl";
 /** The targets of the chapter about reports. */
 const [, TARGETS] = /^```yaml targets\n(.*?)^```/ms.exec(readFileSync(join(BOOK, "how-to/report-resilience.md"), "utf8"));
+/** The cluster of the chapter about settings. */
+const [, SHOP] = /^```yaml shop\n(.*?)^```/ms.exec(readFileSync(join(BOOK, "how-to/find-the-setting.md"), "utf8"));
 const OUTAGE = readFileSync(join(ROOT, "examples/why-345-seconds.yaml"), "utf8");
 const CLUSTER = `apiVersion: v1
 kind: Node
@@ -65,6 +67,7 @@ before(async () => {
     "manifests/web.yaml": CLUSTER,
     "examples/sample-cluster.yaml": readFileSync(join(ROOT, "examples/sample-cluster.yaml"), "utf8"),
     "targets.yaml": TARGETS,
+    "shop.yaml": SHOP,
     "assets/demos/.keep": "",
   });
   const path = [join(folder, "node_modules/.bin"), process.env.PATH];

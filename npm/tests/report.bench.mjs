@@ -1,5 +1,6 @@
 // What a whole resilience report takes: every node and every zone, on two workers, and natively a plan to
-// drain ten nodes and the smallest outage of a workload. Run by `cargo xtask bench`; it fails where a report of a managed cluster takes too much of the processor.
+// drain ten nodes, the smallest outage of a workload, and a search for settings. Run by `cargo xtask
+// bench`; it fails where a report of a managed cluster takes too much of the processor.
 //
 //     node npm/tests/report.bench.mjs [NODES …]     # 100 and 1,000 unless given
 //
@@ -7,7 +8,7 @@
 // command that `cargo xtask cli` built, which makes the same reports beside it; LOOSE=1, on a machine with
 // other work: only prints what is over.
 
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -111,13 +112,15 @@ console.log(JSON.stringify({ seconds, cpu, bytes, runs, score: score.score }));
   return JSON.parse(out);
 }
 
-/** How long the native command takes, on two threads as well, and what it prints. */
-function native(args) {
+/** How long the native command takes, on two threads as well, until it ends with this code, and what it
+ * prints. */
+function native(args, code = 0) {
   const start = performance.now();
   const settings = { maxBuffer: 1 << 30, stdio: ["ignore", "pipe", "inherit"] };
   const line = [...args, "--json", "--workers", "2"];
-  const out = execFileSync(process.env.TAINTLAB_BINARY, line, { encoding: "utf8", ...settings });
-  return [(performance.now() - start) / 1000, out];
+  const run = spawnSync(process.env.TAINTLAB_BINARY, line, { encoding: "utf8", ...settings });
+  if (run.status !== code) throw new Error(`${args[0]} ended with ${run.status}`);
+  return [(performance.now() - start) / 1000, run.stdout];
 }
 
 /** How long the native command takes to plan the drain of the first ten nodes, in the best order. */
@@ -180,6 +183,21 @@ function outage() {
   return seconds > MOST_OUTAGE;
 }
 
+/** How long the native command takes to find a toleration, and to prove that there is none. */
+function solve(nodes) {
+  if (!process.env.TAINTLAB_BINARY) return;
+  const away = ["--but", "no move if a node is away for 60s"];
+  for (const [limit, more, said, code] of [
+    ["90s", [], "find", 0],
+    ["45s", ["--only", "tolerationSeconds,replicas,flags", "--changes", "1"], "find no", 1],
+  ]) {
+    const wish = `deployment/default/app-0: below <= ${limit} if a node is lost`;
+    const args = ["solve", join(folder, "cluster.json"), "--want", wish, ...away, ...more];
+    const [seconds] = native(args, code);
+    console.log(`${said} setting for ${nodes} nodes, natively: ${seconds.toFixed(1)} s`);
+  }
+}
+
 function tell(what, remedies, { seconds, cpu, bytes, runs, score }, most) {
   const helps = remedies > 0 ? ", with what would help" : "";
   const limit = most === undefined ? "" : ` (at most ${most} s)`;
@@ -206,6 +224,7 @@ for (const nodes of given.length > 0 ? given : [100, 1_000]) {
     tell(`${nodes} nodes and ${nodes * PODS} pods`, remedies, measure(cluster(nodes), remedies));
   }
   plan(nodes);
+  solve(nodes);
 }
 over = outage() || over;
 if (over && process.env.LOOSE !== "1") {

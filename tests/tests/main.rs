@@ -20,6 +20,7 @@ mod command {
     mod linted;
     mod outages;
     mod planned;
+    mod solved;
     mod targets;
 }
 mod conformance {

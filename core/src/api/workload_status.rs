@@ -197,6 +197,15 @@ impl Workload {
     pub fn generation(&self) -> i64 {
         self.metadata.other.get("generation").and_then(Value::as_i64).unwrap_or(0)
     }
+
+    /// Whether its controller has not seen its `spec` yet: `metadata.generation` is above
+    /// `status.observedGeneration`.
+    #[must_use]
+    pub fn is_unobserved(&self) -> bool {
+        let status = self.other.get("status");
+        let observed = status.and_then(|it| it.get("observedGeneration")?.as_i64());
+        self.generation() > observed.unwrap_or(0)
+    }
 }
 
 /// `v1.DaemonSetStatus`, as its controller writes it.

@@ -135,10 +135,13 @@ impl DaemonSetController {
         order.and_then(|order| order.iter().position(|other| other == node)).unwrap_or(usize::MAX)
     }
 
-    /// Pods that are there are of the template that their DaemonSet has now, whatever its hash.
+    /// Pods that are there are of the template that their DaemonSet has now, whatever its hash, unless
+    /// its controller has not seen that yet.
     pub fn bootstrap_revisions(&mut self, cluster: &Cluster) {
-        for (key, _) in cluster.workloads().filter(|(key, _)| is_daemon_set(key)) {
-            if let Some(revision) = known_revision(cluster, key) {
+        for (key, set) in cluster.workloads().filter(|(key, _)| is_daemon_set(key)) {
+            if !set.is_unobserved()
+                && let Some(revision) = known_revision(cluster, key)
+            {
                 self.sets.entry(key.clone()).or_default().revision = Some(revision);
             }
         }

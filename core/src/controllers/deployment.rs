@@ -44,19 +44,23 @@ impl DeploymentController {
 
     /// Of the ReplicaSets that are there, the one that has its Deployment's template, its revision,
     /// or else the most pods is taken to be the present one. Not all that tells templates from one
-    /// another may be known.
+    /// another may be known. A Deployment whose controller has not seen its template yet has at most
+    /// one with that template.
     pub fn bootstrap_revisions(&mut self, cluster: &Cluster) {
         let all = cluster.workloads().filter(|(key, _)| key.kind == WorkloadKind::Deployment);
         for (key, deployment) in all {
             let template = comparable(&deployment.spec.template);
             let sets = cluster.workloads_owned_by(key).filter_map(|set| cluster.get_workload(set));
+            let is_possible = |set: &&Arc<Workload>| {
+                !deployment.is_unobserved() || comparable(&set.spec.template) == template
+            };
             let revision = deployment.metadata.annotations.get(REVISION);
             let rank = |set: &&Arc<Workload>| {
                 let own = set.metadata.annotations.get(REVISION);
                 let is_revision = revision.is_some() && own == revision;
                 (comparable(&set.spec.template) == template, is_revision, set.replicas())
             };
-            if let Some(largest) = sets.max_by_key(rank) {
+            if let Some(largest) = sets.filter(is_possible).max_by_key(rank) {
                 let name = largest.metadata.name.clone();
                 Arc::make_mut(&mut self.revisions).insert(key.clone(), name);
             }

@@ -72,11 +72,14 @@ impl StatefulSetController {
         self.revisions.entry(key).or_default().push(Revision { name, template });
     }
 
-    /// Pods that are there are of the template that their StatefulSet has now, whatever its hash.
+    /// Pods that are there are of the template that their StatefulSet has now, whatever its hash, unless
+    /// its controller has not seen that yet.
     pub fn bootstrap_revisions(&mut self, cluster: &Cluster) {
         let sets = cluster.workloads().filter(|(key, _)| key.kind == WorkloadKind::StatefulSet);
         for (key, set) in sets {
-            if let Some(name) = known_revision(cluster, key) {
+            if !set.is_unobserved()
+                && let Some(name) = known_revision(cluster, key)
+            {
                 let template = set.spec.template.clone();
                 self.revisions.insert(key.clone(), Vec::from([Revision { name, template }]));
             }

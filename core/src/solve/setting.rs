@@ -375,7 +375,13 @@ pub fn apply_document(scenario: &mut Scenario, document: &Value) -> Result<Value
     let mut workloads = objects.workloads.iter_mut();
     let known = workloads.find(|it| it.kind.as_str() == kind && it.key().name == key);
     if let Some(known) = known {
-        *known = patched(known, document)?;
+        let mut changed = patched(known, document)?;
+        if changed.spec.template != known.spec.template {
+            // It rolls out.
+            let generation = known.generation() + 1;
+            changed.metadata.other.set("generation", generation.into());
+        }
+        *known = changed;
         return typed(known, document);
     }
     if kind != "PriorityClass" {

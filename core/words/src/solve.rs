@@ -119,7 +119,11 @@ fn parts(text: &SolveText<'_>) -> Vec<Part> {
         if !answer.patch.is_empty() {
             parts.push(Part::Yaml(answer.patch.clone()));
         }
-        parts.extend(setting_commands(&answer.change.settings).into_iter().map(Part::Command));
+        let commands = setting_commands(&answer.change.settings);
+        if !commands.is_empty() {
+            parts.push(Part::Heading("Flags and commands".into()));
+            parts.extend(commands.into_iter().map(Part::Command));
+        }
     }
     parts
 }

@@ -75,9 +75,14 @@ pub(super) fn tools(text: &str) -> Arc<dyn Tools> {
 
 /// Runs a line such as `lint a.yaml` beside these files; words are separated by blanks.
 pub(super) fn taintlab(line: &str, files: &[(&str, &str)]) -> Ran {
+    taintlab_words(&line.split_whitespace().collect::<Vec<_>>(), files)
+}
+
+/// The same with words that may have blanks.
+pub(super) fn taintlab_words(words: &[&str], files: &[(&str, &str)]) -> Ran {
     let files = files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
     let memory = Memory { files: files.collect(), ..Memory::default() };
-    let words = ["taintlab"].into_iter().chain(line.split_whitespace());
+    let words = ["taintlab"].into_iter().chain(words.iter().copied());
     let code = run(&memory, Program::Taintlab, words.map(Into::into));
     let (out, err) = (memory.out.into_inner().unwrap(), memory.err.into_inner().unwrap());
     Ran { out, err, code }

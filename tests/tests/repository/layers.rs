@@ -239,6 +239,7 @@ fn the_modules_of_the_engine_are_layers() {
         "report",
         "scenario",
         "simulator",
+        "solve",
     ];
     let cycles = cycles("core/src", &parents);
     assert!(cycles.is_empty(), "\n{cycles}");
