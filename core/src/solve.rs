@@ -137,8 +137,6 @@ pub struct Tried {
     pub met: Option<Change>,
     /// Changes of this trial that may come nearest.
     corners: Vec<Corner>,
-    /// Runs that were made.
-    pub runs: usize,
 }
 
 /// A change that does not meet all wishes, and the least that it costs.
@@ -167,14 +165,22 @@ pub struct Change {
     pub outcome: Outcome,
 }
 
+/// A time without end.
+pub const ENDLESS: Millis = Millis(u64::MAX);
+
+fn is_endless(time: &Millis) -> bool {
+    *time == ENDLESS
+}
+
 /// Outcome of all wishes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Outcome {
     /// Outcome of each wish, in their order.
     pub wishes: Vec<WishOutcome>,
-    /// Longest time beyond the limit of a wish; 0 if all are kept. 2^64 - 1 stands for a workload
-    /// that is never whole again, and for one that loses ready pods by the change.
+    /// Longest time beyond the limit of a wish; 0 if all are kept. It is [`ENDLESS`], and left out of
+    /// JSON, for a workload that is never whole again, or loses ready pods by the change.
+    #[serde(skip_serializing_if = "is_endless")]
     pub over: Millis,
     /// Longest time that a wish limits.
     pub time: Millis,
@@ -252,9 +258,8 @@ impl Wish {
         horizon: Millis,
     ) -> Figure {
         let Some(runs) = runs else {
-            let (over, moved) = (Millis(u64::MAX), usize::MAX);
-            let endless = matches!(self.ask, Ask::Within { .. });
-            let (over, moved) = if endless { (over, 0) } else { (Millis(0), moved) };
+            let endless = self.ask != Ask::NoMove;
+            let (over, moved) = if endless { (ENDLESS, 0) } else { (Millis(0), usize::MAX) };
             return Figure { missed: true, endless, time: Millis(0), over, moved };
         };
         let is_own = |it: &&WorkloadRun| {
@@ -270,9 +275,9 @@ impl Wish {
             Ask::Within { figure, most } => {
                 let Some(run) = own.next() else { return Figure::default() };
                 let (endless, time) = figure.of_run(run, horizon);
-                let most = Millis::from(most);
-                let over = if endless { u64::MAX } else { time.0.saturating_sub(most.0) };
-                Figure { missed: over > 0, endless, time, over: Millis(over), moved: 0 }
+                let over = Millis(time.0.saturating_sub(Millis::from(most).0));
+                let over = if endless { ENDLESS } else { over };
+                Figure { missed: over.0 > 0, endless, time, over, moved: 0 }
             }
         }
     }
@@ -758,7 +763,7 @@ impl Solve {
                 corners.push(Corner { goal, over, moved });
             }
         }
-        Some(Tried { met, corners, runs: lab.results.len() })
+        Some(Tried { met, corners })
     }
 
     fn lab<'s>(&'s self, stop: &'s dyn Fn() -> bool) -> Lab<'s> {

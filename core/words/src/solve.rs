@@ -5,8 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use taintlab_core::plural::count;
-use taintlab_core::report::Millis;
-use taintlab_core::solve::{Ask, Change, Setting, Solve, WishOutcome};
+use taintlab_core::solve::{Ask, Change, ENDLESS, Setting, Solve, WishOutcome};
 
 use crate::parts::{Part, markdown, terminal};
 use crate::table::Style;
@@ -171,7 +170,7 @@ fn nearest(front: &[Change]) -> Part {
     let row = |it: &Change| {
         let outcome = &it.outcome;
         let (time, over) = match outcome.over {
-            Millis(u64::MAX) => ("never whole again".into(), "-".into()),
+            ENDLESS => ("never whole again".into(), "-".into()),
             over => (outcome.time.to_string(), over.to_string()),
         };
         Vec::from([settings_words(&it.settings), time, over, outcome.moved.to_string()])
