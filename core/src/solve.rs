@@ -935,8 +935,7 @@ fn parts(knob: &Knob) -> Vec<Trial> {
 
 /// Number of combinations with 1 to `most` fields.
 fn combinations(knobs: &[Knob], most: usize) -> usize {
-    let mut counts: Vec<usize> = Vec::new();
-    counts.resize(most.saturating_add(1), 0);
+    let mut counts = alloc::vec![0_usize; most.saturating_add(1)];
     if let Some(none) = counts.first_mut() {
         *none = 1;
     }

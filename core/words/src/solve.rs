@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use taintlab_core::plural::count;
-use taintlab_core::solve::{Ask, Change, ENDLESS, Setting, Solve, WishOutcome};
+use taintlab_core::solve::{Ask, Change, ENDLESS, Knob, Setting, Solve, WishOutcome};
 
 use crate::parts::{Part, markdown, terminal};
 use crate::table::Style;
@@ -87,6 +87,10 @@ fn parts(text: &SolveText<'_>) -> Vec<Part> {
             format!("None of the smallest {tried} of {} meets all wishes", changes(all))
         };
         parts.push(Part::Heading(said));
+        if solve.knobs().iter().any(|it| matches!(it, Knob::Seconds(_))) {
+            let words = "A setting in seconds counts once: its values were tried by bisection";
+            parts.push(Part::Line(words.into()));
+        }
         parts.push(wishes(&now, None));
         parts.push(Part::Heading("What comes nearest".into()));
         parts.push(nearest(front));
