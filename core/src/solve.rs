@@ -10,11 +10,11 @@
 //!
 //! A trial applies its settings to the objects and lets the cluster settle, so that a changed
 //! workload rolls out as after `kubectl apply`. Then it makes runs like those of the
-//! [report](crate::report), except that the pods of a lost node are down from the fault on: a time is
-//! that of detection, toleration and start-up. A change that leaves a workload with fewer ready pods than before does
-//! not count. A trial ends at the first failure in which a wish is not met, and begins with the
-//! failures that were missed before: no setting is dropped unless a run shows that it fails, but
-//! for the whole seconds between two that were tried (see [`Knob::Seconds`]).
+//! [report](crate::report), except that the pods of a lost node are down from the fault on: a time
+//! is that of detection, toleration and start-up. A change that leaves a workload with fewer ready
+//! pods than before does not count. A trial ends at the first failure in which a wish is not met,
+//! and begins with the failures that were missed before: no setting is dropped unless a run shows
+//! that it fails, but for the whole seconds between two that were tried (see [`Knob::Seconds`]).
 
 mod reach;
 mod setting;

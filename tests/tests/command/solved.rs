@@ -13,6 +13,19 @@ use super::host::{Ran, taintlab_words};
 
 const CHAPTER: &str = include_str!("../../../docs/book/src/how-to/find-the-setting.md");
 
+const DEPLOYMENT: &str = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: NAME, namespace: shop}
+spec:
+  replicas: COUNT
+  selector: {matchLabels: {app: NAME}}
+  template:
+    metadata: {labels: {app: NAME}}
+    spec: {TOLERATIONScontainers: [{name: c, resources: {requests: {cpu: \"1\"}}}]}
+---
+";
+
 /// Nodes `a`, `b` and so on, each in a zone, and Deployments without pods.
 fn cluster(nodes: &[&str], workloads: &[(&str, u32, Option<u32>)]) -> String {
     let mut text = String::new();
@@ -36,14 +49,9 @@ fn cluster(nodes: &[&str], workloads: &[(&str, u32, Option<u32>)]) -> String {
         let tolerations = seconds.map(|_| {
             format!("tolerations: [{}, {}], ", toleration("not-ready"), toleration("unreachable"))
         });
-        let _ = write!(
-            text,
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}, namespace: \
-             shop}}\nspec:\n  replicas: {replicas}\n  selector: {{matchLabels: {{app: {name}}}}}\n  \
-             template:\n    metadata: {{labels: {{app: {name}}}}}\n    spec: {{{}containers: [{{name: \
-             c, resources: {{requests: {{cpu: \"1\"}}}}}}]}}\n---\n",
-            tolerations.unwrap_or_default()
-        );
+        let tolerations = tolerations.unwrap_or_default();
+        let object = DEPLOYMENT.replace("NAME", name).replace("COUNT", &replicas.to_string());
+        text += &object.replace("TOLERATIONS", &tolerations);
     }
     text
 }
