@@ -20,7 +20,7 @@ mod reach;
 mod setting;
 mod wish;
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -32,7 +32,7 @@ pub use self::reach::{Knob, Seconds};
 pub use self::setting::{Setting, apply, apply_document, patch};
 pub use self::wish::{Ask, Wish, WishError, WishedFailures};
 use crate::api::is_default;
-use crate::order::{Order, Ordered};
+use crate::order::{Order, OrderedSet};
 use crate::release::KubernetesRelease;
 use crate::report::{
     DomainKind, Fault, Millis, Outline, Plan, Remedy, ReportError, ReportOptions, ReportSubject,
@@ -522,7 +522,7 @@ impl Solve {
         }
         let of = |kind| wishes.iter().any(|it| it.failures.kind == kind);
         let faults = wishes.iter().map(|it| run_fault(&it.failures.fault, options.horizon));
-        let faults = faults.ordered_set();
+        let faults = faults.collect::<OrderedSet<_>>();
         let report = ReportOptions {
             nodes: of(DomainKind::Node),
             zones: of(DomainKind::Zone),
@@ -688,12 +688,12 @@ impl Solve {
             };
             own.rev().max_by_key(rank).map(|(check, _)| *check)
         });
-        each.ordered_set().into_iter().collect()
+        each.collect::<OrderedSet<_>>().into_iter().collect()
     }
 
     /// Workloads of which pods move though none should.
-    fn moving(&self, results: &[(usize, Option<Vec<WorkloadRun>>)]) -> BTreeSet<ReportSubject> {
-        let mut moving = BTreeSet::new();
+    fn moving(&self, results: &[(usize, Option<Vec<WorkloadRun>>)]) -> OrderedSet<ReportSubject> {
+        let mut moving = OrderedSet::new();
         for (check, runs) in results {
             for wish in self.wishes_of(*check).filter(|it| it.ask == Ask::NoMove) {
                 let runs = runs.iter().flatten().filter(|it| moves(it) > 0);
@@ -898,7 +898,7 @@ fn run_fault(fault: &Fault, horizon: Span) -> Fault {
 /// Failures of the wishes, each once.
 fn checks(outline: &Outline, wishes: &[Wish]) -> Vec<Check> {
     let mut checks = Vec::new();
-    let faults = wishes.iter().map(|it| it.failures.fault.clone()).ordered_set();
+    let faults = wishes.iter().map(|it| it.failures.fault.clone()).collect::<OrderedSet<_>>();
     for (domain, it) in outline.domains.iter().enumerate() {
         for fault in &faults {
             let named =

@@ -1,7 +1,7 @@
 //! Reach: the settings that are tried for the wishes of a cluster.
 
 use alloc::borrow::ToOwned;
-use alloc::collections::BTreeSet;
+
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,7 +14,7 @@ use super::wish::{Ask, Wish};
 use crate::api::{
     PodKey, PodSpec, TaintEffect, Workload, WorkloadKey, WorkloadKind, is_default, well_known,
 };
-use crate::order::{Order, Ordered};
+use crate::order::{Order, OrderedSet};
 use crate::report::{Fault, ReportSubject};
 use crate::scenario::Scenario;
 use crate::simulator::Simulator;
@@ -149,15 +149,16 @@ pub(super) fn knobs(
     scenario: &Scenario,
     simulator: &Simulator,
     wishes: &[Wish],
-    moving: &BTreeSet<ReportSubject>,
+    moving: &OrderedSet<ReportSubject>,
     are_several: bool,
 ) -> Vec<Knob> {
     let mut knobs = Vec::new();
     let times = || wishes.iter().filter(|it| matches!(it.ask, Ask::Within { .. }));
-    let timed: BTreeSet<&ReportSubject> =
-        times().filter_map(|it| it.subject.as_ref()).ordered_set();
+    let timed: OrderedSet<&ReportSubject> =
+        times().filter_map(|it| it.subject.as_ref()).collect::<OrderedSet<_>>();
     let own = wishes.iter().filter_map(|it| it.subject.clone());
-    let subjects: BTreeSet<ReportSubject> = own.chain(moving.iter().cloned()).ordered_set();
+    let subjects: OrderedSet<ReportSubject> =
+        own.chain(moving.iter().cloned()).collect::<OrderedSet<_>>();
     let is_drain = |it: &&Wish| it.failures.fault == Fault::Drained;
     let fails = wishes.iter().any(|it| !is_drain(&it));
     let away = wishes.iter().filter_map(|it| match it.failures.fault {
@@ -205,7 +206,8 @@ pub(super) fn knobs(
         let apart =
             apart.map(|(workload, topology_key)| Setting::AntiAffinity { workload, topology_key });
         let replicas = workload.replicas();
-        let more = [replicas + 1, replicas + 2, replicas * 2].into_iter().ordered_set();
+        let more =
+            [replicas + 1, replicas + 2, replicas * 2].into_iter().collect::<OrderedSet<_>>();
         let more = more.into_iter().filter(|it| *it > replicas);
         let more = more.map(|replicas| Setting::Replicas { workload: key.clone(), replicas });
         let first = Setting::Priority { workload: key.clone() };
