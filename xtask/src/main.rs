@@ -106,6 +106,8 @@ enum Task {
     },
     /// Install the generators with which the recipes of the book are tested
     Generators,
+    /// Build the native programs in which the policy modules are tested
+    Hosts,
 }
 
 fn main() -> ExitCode {
@@ -158,6 +160,7 @@ fn run(workspace: &mut Workspace, task: Task) -> anyhow::Result<ExitCode> {
         Task::Release { archives } => release::describe(workspace, &archives)?,
         Task::ReleaseDiff { release } => release_diff::run(workspace, release.as_deref())?,
         Task::Generators => setup::site_generators(workspace)?,
+        Task::Hosts => policy::build_hosts(workspace)?,
     }
     Ok(ExitCode::SUCCESS)
 }

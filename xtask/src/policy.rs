@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
@@ -84,15 +85,49 @@ pub(crate) fn hosts(workspace: &Workspace, native: &Path) -> (TestCount, Result<
         .arg(native)
         .arg(folder(workspace).join("hosts"));
     let (mut count, asked) = workspace::run_tests(&mut run);
-    let mut host = workspace.cargo();
-    host.args(["run", "--quiet", "--locked", "--manifest-path"]);
-    host.arg(workspace.path("kubewarden/host/Cargo.toml"));
-    host.arg("--target-dir").arg(folder(workspace).join("hosts/wapc")).arg("--");
-    host.arg(folder(workspace).join("taintlab-tolerations.wasm"));
+    let mut host = host(workspace, &KUBEWARDEN_HOST, "run");
+    host.arg("--").arg(folder(workspace).join("taintlab-tolerations.wasm"));
     host.arg(workspace.path("kubewarden/reviews"));
     let (reviewed, answered) = workspace::run_tests(&mut host);
     count += reviewed;
     (count, asked.and(answered))
+}
+
+/// A host that is a crate: its manifest, and the folder of its build beside the modules.
+struct Host {
+    manifest: &'static str,
+    target: &'static str,
+    profile: &'static [&'static str],
+}
+
+/// The host of the policy module in Rust, which `run.sh` builds likewise.
+const WASMI_HOST: Host = Host {
+    manifest: "policy-module/hosts/rust/Cargo.toml",
+    target: "hosts/rust",
+    profile: &["--release"],
+};
+
+/// The host of Kubewarden's policies.
+const KUBEWARDEN_HOST: Host =
+    Host { manifest: "kubewarden/host/Cargo.toml", target: "hosts/wapc", profile: &[] };
+
+/// `cargo TASK` for a host.
+fn host(workspace: &Workspace, host: &Host, task: &str) -> Command {
+    let mut cargo = workspace.cargo();
+    cargo.args([task, "--quiet", "--locked", "--manifest-path"]).arg(workspace.path(host.manifest));
+    cargo.args(host.profile).arg("--target-dir").arg(folder(workspace).join(host.target));
+    cargo
+}
+
+/// Builds the hosts that are crates.
+///
+/// # Errors
+/// One of them does not build.
+pub(crate) fn build_hosts(workspace: &Workspace) -> Result<()> {
+    for program in [&WASMI_HOST, &KUBEWARDEN_HOST] {
+        workspace::run(&mut host(workspace, program, "build"))?;
+    }
+    Ok(())
 }
 
 /// The folder of the modules.

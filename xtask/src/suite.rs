@@ -80,9 +80,10 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
 
     steps.step(SET_UP_RUST, &[], || set_up_rust(workspace, scope));
     // Each task sets up what it needs. Linking and wasm-opt keep one processor busy for minutes,
-    // and share nothing with native builds. Page and package run one after the other, since only
-    // one cargo at a time can build for the web.
-    let [page, package] = Ahead::start(workspace, ["build", "npm"]);
+    // and share nothing with native builds. What is built for the web is built one after the other, since
+    // only one cargo at a time can do that.
+    let [page, package, modules, hosts] =
+        Ahead::start(workspace, ["build", "npm", "policy", "hosts"]);
     let [generators] = Ahead::start(workspace, ["generators"]);
     steps.step(SET_UP_PROGRAMS, &[], || {
         programs = programs_for_tests(workspace, &PROGRAMS)?;
@@ -116,8 +117,10 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
     steps.test_step("npm package, packed and installed", &[SET_UP_PROGRAMS, BUILD], || {
         node_tests(workspace, "npm/tests", "", &programs)
     });
-    steps.step(POLICY, &[BUILD], || policy::set_up_and_build(workspace));
+    steps.step(POLICY, &[BUILD], || modules.finish());
     steps.test_step("policy module in its hosts", &[POLICY, NATIVE_ANSWERS], || {
+        // A host that does not build tells of it below.
+        let _ = hosts.finish();
         policy::hosts(workspace, &native_folder(workspace))
     });
     steps.step(GENERATORS, &[BUILD], || {
