@@ -7,6 +7,7 @@ mod ahead;
 mod audit;
 mod bench;
 mod book;
+mod causes;
 mod cli;
 mod count;
 mod npm;
@@ -89,7 +90,12 @@ enum Task {
         args: Vec<String>,
     },
     /// Build for release and print the sizes of the page and the npm package; fails over the budget
-    Size,
+    Size {
+        /// Of what is built, print instead what the code is for, and fail where that has grown since it was
+        /// last written down
+        #[arg(long)]
+        by_cause: bool,
+    },
     /// Check licences, advisories and sources of all crates, and the advisories of npm packages
     Audit,
     /// Write the JSON Schema of scenario files
@@ -150,7 +156,8 @@ fn run(workspace: &mut Workspace, task: Task) -> anyhow::Result<ExitCode> {
                 bench::page(workspace)?;
             }
         }
-        Task::Size => {
+        Task::Size { by_cause: true } => causes::report(workspace)?,
+        Task::Size { by_cause: false } => {
             playground::set_up_and_build(workspace)?;
             npm::set_up_and_build(workspace)?;
             size::report(workspace)?;

@@ -175,6 +175,17 @@ const ENTRIES: &str = "npm/entries";
 /// Lets the boundary restore the stack; see there.
 const STACK_POINTER: &str = "link-arg=--export=__stack_pointer";
 
+/// The folder of what wasm-bindgen writes for a build.
+fn work(workspace: &Workspace, build: &Build) -> PathBuf {
+    workspace.target_dir().join("npm/work").join(build.folder)
+}
+
+/// The wasm of the whole package before wasm-opt, in which functions have names.
+pub(crate) fn named_wasm(workspace: &Workspace) -> PathBuf {
+    let [whole, _] = &BUILDS;
+    work(workspace, whole).join("web/taintlab_bg.wasm")
+}
+
 /// Makes one build: the wasm, the code around it, and the declarations.
 fn build_one(workspace: &Workspace, to: &Path, build: &Build) -> Result<()> {
     let mut cargo = workspace.cargo();
@@ -193,7 +204,7 @@ fn build_one(workspace: &Workspace, to: &Path, build: &Build) -> Result<()> {
         .join(pins::WASM_TARGET)
         .join(pins::WEB_PROFILE)
         .join("taintlab_npm.wasm");
-    let work = workspace.target_dir().join("npm/work");
+    let work = work(workspace, build);
     if work.exists() {
         fs::remove_dir_all(&work)?;
     }

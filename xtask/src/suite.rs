@@ -14,7 +14,7 @@ use crate::count::TestCount;
 use crate::setup::{self, DebianProgram};
 use crate::steps::Steps;
 use crate::workspace::{self, Workspace};
-use crate::{cli, npm, pins, playground, policy, site, size};
+use crate::{causes, cli, npm, pins, playground, policy, site, size};
 
 /// A suite of tests that can run alone.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -131,7 +131,10 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
         node_tests(workspace, SITES, "", &programs)
     });
     if scope == Scope::Everything {
-        steps.step("size", &[BUILD], || size::report(workspace));
+        steps.step("size", &[BUILD], || {
+            size::report(workspace)?;
+            causes::report(workspace)
+        });
     }
     steps.finish()
 }
