@@ -88,7 +88,7 @@ pub(crate) const NO_STD_TARGET: &str = "wasm32v1-none";
 pub(crate) const WEB_PROFILE: &str = "web";
 
 /// The size limit of the native command on Linux for x86-64 in bytes, without symbols.
-pub(crate) const CLI_BUDGET: u64 = 7_450_000;
+pub(crate) const CLI_BUDGET: u64 = 7_240_000;
 
 /// The size limit of all that is loaded before the first click, which need not wait for the engine, in
 /// bytes, gzipped.
