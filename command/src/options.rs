@@ -64,6 +64,22 @@ pub(crate) fn number(option: &str, text: Option<&String>, least: u32) -> Done<Op
     }
 }
 
+/// A whole number, for a count.
+pub(crate) fn whole(option: &str, text: Option<&String>, least: u32) -> Done<Option<usize>> {
+    Ok(number(option, text, least)?.and_then(|number| usize::try_from(number).ok()))
+}
+
+/// An error if more than one output is chosen.
+pub(crate) fn one_output(outputs: &[(&str, bool)]) -> Done<()> {
+    let mut chosen = outputs.iter().filter(|it| it.1).map(|it| it.0);
+    match (chosen.next(), chosen.next()) {
+        (Some(one), Some(other)) => {
+            Err(Stop::usage(format!("--{one} and --{other} cannot be used together")))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// One of several names.
 pub(crate) fn one_of<'n>(option: &str, text: &str, names: &[&'n str]) -> Done<&'n str> {
     names.iter().find(|name| **name == text).copied().ok_or_else(|| {

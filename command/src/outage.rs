@@ -14,7 +14,7 @@ use crate::embed::pack;
 use crate::host::Host;
 use crate::json;
 use crate::line::{OutageLine, OutageOptions as Line, PluginOutage};
-use crate::options::{moment, number, one_of};
+use crate::options::{moment, one_of, one_output, whole};
 use crate::plan::start_up_note;
 use crate::reading::{files_of, read_inputs, warn};
 use crate::report::{Cluster, cluster_in, current_cluster, stop_of};
@@ -88,15 +88,9 @@ struct Searched {
 
 impl<'l> Asked<'l> {
     fn of(workload: Option<&'l str>, line: &'l Line) -> Done<Self> {
-        let whole = |option: &str, text: &Option<String>, least: u32| -> Done<Option<usize>> {
-            let number = number(option, text.as_ref(), least)?;
-            Ok(number.and_then(|number| usize::try_from(number).ok()))
-        };
-        let outputs = [line.json, line.markdown, line.scenario];
-        if outputs.iter().filter(|chosen| **chosen).count() > 1 {
-            let why = "--json, --markdown and --scenario cannot be used together";
-            return Err(Stop::usage(why));
-        }
+        let outputs =
+            [("json", line.json), ("markdown", line.markdown), ("scenario", line.scenario)];
+        one_output(&outputs)?;
         let asks = match (workload, line.zone.as_deref()) {
             (Some(workload), None) => Asks::Workload(workload),
             (None, Some(zone)) => Asks::Zone(zone),
@@ -110,7 +104,7 @@ impl<'l> Asked<'l> {
                 return Err(Stop::usage(why));
             }
         };
-        let most_faults = whole("--most-faults", &line.most_faults, 1)?.unwrap_or(3);
+        let most_faults = whole("--most-faults", line.most_faults.as_ref(), 1)?.unwrap_or(3);
         if most_faults > MOST_FAULTS {
             let why = format!("--most-faults: expected 1 to {MOST_FAULTS}, found `{most_faults}`");
             return Err(Stop::usage(why));
@@ -126,8 +120,8 @@ impl<'l> Asked<'l> {
                 ..defaults
             },
             most_faults,
-            most_runs: whole("--most-runs", &line.most_runs, 1)?.unwrap_or(MOST_RUNS),
-            workers: whole("--workers", &line.workers, 0)?,
+            most_runs: whole("--most-runs", line.most_runs.as_ref(), 1)?.unwrap_or(MOST_RUNS),
+            workers: whole("--workers", line.workers.as_ref(), 0)?,
         })
     }
 

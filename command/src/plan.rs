@@ -15,7 +15,7 @@ use taintlab_words::plan::{PlanText, plan_commands, plan_markdown, plan_terminal
 use crate::host::Host;
 use crate::json;
 use crate::line::{DrainFlags, PlanAct, PlanLine, PlanOptions, PluginPlan};
-use crate::options::{moment, number, pairs, taint};
+use crate::options::{moment, number, one_output, pairs, taint, whole};
 use crate::reading::{files_of, read_inputs, warn};
 use crate::report::{Cluster, cluster_in, current_cluster, stop_of};
 use crate::run::tell;
@@ -70,15 +70,9 @@ impl<'l> Asked<'l> {
         let time = |option: &str, text: &Option<String>| -> Done<Option<Span>> {
             text.as_ref().map(|text| moment(option, text)).transpose()
         };
-        let whole = |option: &str, text: &Option<String>, least: u32| -> Done<Option<usize>> {
-            let number = number(option, text.as_ref(), least)?;
-            Ok(number.and_then(|number| usize::try_from(number).ok()))
-        };
-        let outputs = [line.json, line.markdown, line.scenario];
-        if outputs.iter().filter(|chosen| **chosen).count() > 1 {
-            let why = "--json, --markdown and --scenario cannot be used together";
-            return Err(Stop::usage(why));
-        }
+        let outputs =
+            [("json", line.json), ("markdown", line.markdown), ("scenario", line.scenario)];
+        one_output(&outputs)?;
         let defaults = RehearsalOptions::default();
         Ok(Self {
             line,
@@ -88,8 +82,8 @@ impl<'l> Asked<'l> {
                 ..defaults
             },
             start_up: time("--start-up", &line.start_up)?,
-            orders: whole("--orders", &line.orders, 1)?.unwrap_or(40),
-            workers: whole("--workers", &line.workers, 0)?,
+            orders: whole("--orders", line.orders.as_ref(), 1)?.unwrap_or(40),
+            workers: whole("--workers", line.workers.as_ref(), 0)?,
         })
     }
 

@@ -33,7 +33,7 @@ use crate::json;
 use crate::line::{
     ApplyLine, Connection, KubernetesLine, PluginReport, ReportLine, ReportOptions as Line,
 };
-use crate::options::{moment, number, one_of, pairs, stop_for, taint};
+use crate::options::{moment, number, one_of, one_output, pairs, stop_for, taint};
 use crate::reading::{Input, files_of, named, objects, read_inputs, read_text, warn};
 use crate::run::{simulator_of, simulator_options, tell, the_scenario};
 use crate::stop::{Done, FAILED, OK, Stop};
@@ -312,17 +312,14 @@ fn check_outputs(line: &Line, is_shard: bool) -> Done<()> {
         ("sarif", line.sarif),
         ("prometheus", line.prometheus),
     ];
-    let chosen: Vec<&str> = outputs.iter().filter(|it| it.1).map(|it| it.0).collect();
-    if let [one, other, ..] = chosen.as_slice() {
-        return Err(Stop::usage(format!("--{one} and --{other} cannot be used together")));
-    }
+    one_output(&outputs)?;
     if let Some((option, _)) =
         [("github", line.github), ("sarif", line.sarif)].iter().find(|it| it.1)
         && line.baseline.is_empty()
     {
         return Err(Stop::usage(format!("--{option} says what got worse; it needs --baseline")));
     }
-    let is_other = chosen.first().is_some_and(|name| *name != "json");
+    let is_other = outputs.iter().any(|(name, chosen)| *chosen && *name != "json");
     if is_shard && (is_other || line.html.is_some() || !line.baseline.is_empty()) {
         let why =
             "--shard prints a part as JSON; give the other outputs to `taintlab report merge`";

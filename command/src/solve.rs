@@ -1,8 +1,6 @@
 //! `taintlab solve`: the smallest change of settings that meets wishes in all failures asked for.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -19,11 +17,12 @@ use taintlab_words::solve::{
 use crate::host::Host;
 use crate::json;
 use crate::line::{PluginSolve, SolveLine, SolveOptions as Line};
-use crate::options::{moment, number, one_of};
+use crate::options::{moment, one_of, one_output, whole};
 use crate::reading::{Input, files_of, read_inputs, warn};
 use crate::report::{Cluster, cluster_in, current_cluster, of_inputs, stop_of};
 use crate::run::{simulator_options, tell};
 use crate::stop::{Done, FAILED, OK, Stop};
+use crate::threads::{in_pieces, threads};
 
 /// Smallest changes that are printed at most.
 const MOST_ANSWERS: usize = 3;
@@ -101,18 +100,12 @@ fn wishes_of(option: &str, texts: &[String]) -> Done<Vec<Wish>> {
 
 impl<'l> Asked<'l> {
     fn of(line: &'l Line) -> Done<Self> {
-        if line.json && line.markdown {
-            return Err(Stop::usage("--json and --markdown cannot be used together"));
-        }
+        one_output(&[("json", line.json), ("markdown", line.markdown)])?;
         if line.want.is_empty() {
             let why = "solve: --want: which wish? for example 'deployment/shop/web: below <= 90s if a \
                 node is lost'";
             return Err(Stop::usage(why));
         }
-        let whole = |option: &str, text: &Option<String>, least: u32| -> Done<Option<usize>> {
-            let number = number(option, text.as_ref(), least)?;
-            Ok(number.and_then(|number| usize::try_from(number).ok()))
-        };
         let kinds = line.only.iter().flat_map(|list| list.split(','));
         let kind = |name: &str| one_of("--only", name, &Setting::KINDS).map(str::to_owned);
         let defaults = SolveOptions::default();
@@ -122,11 +115,13 @@ impl<'l> Asked<'l> {
             wishes: [wishes_of("--want", &line.want)?, wishes_of("--but", &line.but)?].concat(),
             options: SolveOptions {
                 horizon: horizon.unwrap_or(defaults.horizon),
-                most_fields: whole("--changes", &line.changes, 1)?.unwrap_or(defaults.most_fields),
-                most_trials: whole("--tries", &line.tries, 1)?.unwrap_or(defaults.most_trials),
+                most_fields: whole("--changes", line.changes.as_ref(), 1)?
+                    .unwrap_or(defaults.most_fields),
+                most_trials: whole("--tries", line.tries.as_ref(), 1)?
+                    .unwrap_or(defaults.most_trials),
                 kinds: kinds.map(kind).collect::<Done<_>>()?,
             },
-            workers: whole("--workers", &line.workers, 0)?,
+            workers: whole("--workers", line.workers.as_ref(), 0)?,
         })
     }
 
@@ -139,7 +134,7 @@ impl<'l> Asked<'l> {
             .map_err(|error| stop_of("solve", &error, &line.kubernetes))?;
         warn(host, &warnings);
         tell(host, &imported, line.kubernetes.release.as_deref(), "");
-        let workers = workers.unwrap_or_else(|| host.cores()).clamp(1, 64);
+        let workers = threads(host, workers);
         let now = solve.now();
         let found =
             if now.outcome.is_met() { Found::default() } else { search(host, &solve, workers) };
@@ -237,37 +232,6 @@ struct Found {
     front: Vec<Change>,
 }
 
-/// Makes pieces of work in several threads; the results come in the order of the pieces, without
-/// those that were not made. `wanted` says whether a piece is still to be made.
-fn in_threads<T: Send>(
-    workers: usize,
-    pieces: usize,
-    wanted: &(dyn Fn(usize) -> bool + Sync),
-    make: &(dyn Fn(usize) -> Option<T> + Sync),
-) -> Vec<(usize, T)> {
-    let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<(usize, T)>> = Mutex::default();
-    let work = || {
-        loop {
-            let place = next.fetch_add(1, Ordering::Relaxed);
-            if place >= pieces || !wanted(place) {
-                return;
-            }
-            let Some(made) = make(place) else { return };
-            results.lock().unwrap_or_else(PoisonError::into_inner).push((place, made));
-        }
-    };
-    thread::scope(|scope| {
-        (1..workers.min(pieces)).for_each(|_| {
-            scope.spawn(work);
-        });
-        work();
-    });
-    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.sort_by_key(|(place, _)| *place);
-    results
-}
-
 /// Tries combinations from the smallest on, until all of the size of one that meets the wishes were
 /// tried, or the user has enough.
 fn search(host: &dyn Host, solve: &Solve, workers: usize) -> Found {
@@ -289,7 +253,7 @@ fn search(host: &dyn Host, solve: &Solve, workers: usize) -> Found {
         host.progress(Some((done.fetch_add(1, Ordering::Relaxed) + 1, trials.len())));
         Some(tried)
     };
-    let mut tried = in_threads(workers, trials.len(), &wanted, &make);
+    let mut tried = in_pieces(workers, trials.len(), &wanted, &make);
     let interrupted = host.interrupted();
     let smallest = tried.iter().find(|(_, it)| it.met.is_some()).map(|(place, _)| size(*place));
     if let Some(smallest) = smallest {
@@ -307,7 +271,7 @@ fn search(host: &dyn Host, solve: &Solve, workers: usize) -> Found {
             break;
         }
         let make = |place: usize| solve.approach(&tried, *open.get(place)?, &stop);
-        known.extend(in_threads(workers, open.len(), &|_| true, &make).into_iter().map(|it| it.1));
+        known.extend(in_pieces(workers, open.len(), &|_| true, &make).into_iter().map(|it| it.1));
         host.progress(Some((tried.len(), tried.len() + open.len())));
     }
     let met = known.iter().filter(|it| it.outcome.is_met()).cloned().collect();
