@@ -15,6 +15,12 @@ import { serve } from "./support/server.mjs";
 const DIST = fileURLToPath(new URL("../../dist", import.meta.url));
 const WITH_WORKER = { closed: true, context: { serviceWorkers: "allow" } };
 
+/** Leaves the page first, which may still load its engine. */
+const close = async (server, page) => {
+  await page.goto("about:blank");
+  await server.close();
+};
+
 const keptFiles = (page) =>
   page.evaluate(async () => {
     const [name] = await caches.keys();
@@ -27,7 +33,7 @@ playgroundTest("opened once, the page opens and works without a network", WITH_W
   await ready(page);
   await page.evaluate(() => navigator.serviceWorker.ready);
   await until(page, async () => assert.ok((await keptFiles(page)) > 5));
-  await server.close();
+  await close(server, page);
   await page.goto(`${server.url}#s=sample-cluster&release=1.35&control-plane=false`);
   await page.reload();
   await ready(page);
@@ -65,7 +71,7 @@ playgroundTest("of a build that is half published nothing is kept", WITH_WORKER,
     assert.equal(await keptFiles(page), 0);
     problems.length = 0;
   } finally {
-    await server.close();
+    await close(server, page);
     await rm(folder, { recursive: true });
   }
 });
@@ -128,7 +134,7 @@ playgroundTest("of an old and a new build a page has one, never parts of both", 
     assert.equal(await page.evaluate(async () => (await caches.keys()).length), 1);
     problems.length = 0;
   } finally {
-    await server.close();
+    await close(server, page);
     await rm(folder, { recursive: true });
   }
 });
