@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{ConditionStatus, NoOtherFields, PodDisruptionBudget, Workload, is_default, nullable};
 use crate::time::Time;
@@ -199,12 +199,24 @@ impl Workload {
     }
 
     /// Whether its controller has not seen its `spec` yet: `metadata.generation` is above
-    /// `status.observedGeneration`.
+    /// `status.observedGeneration`. A workload without that field, such as one whose status was left out,
+    /// counts as seen.
     #[must_use]
     pub fn is_unobserved(&self) -> bool {
         let status = self.other.get("status");
         let observed = status.and_then(|it| it.get("observedGeneration")?.as_i64());
-        self.generation() > observed.unwrap_or(0)
+        observed.is_some_and(|observed| observed < self.generation())
+    }
+
+    /// Gives it a later generation, which its controller has not seen.
+    pub fn advance(&mut self, generation: i64) {
+        let seen = self.generation();
+        let mut status = self.other.get("status").cloned().unwrap_or_else(|| json!({}));
+        if let Some(fields) = status.as_object_mut() {
+            fields.entry("observedGeneration").or_insert_with(|| seen.into());
+        }
+        self.set_status(status);
+        self.metadata.other.set("generation", generation.into());
     }
 }
 

@@ -123,10 +123,7 @@ impl DaemonSetController {
     /// The order in which nodes get pods, each entry for one pod: by `namespace/name`. Upstream a
     /// new template goes to nodes in the order of a map.
     pub fn prefer(&mut self, orders: OrderedMap<String, Vec<NodeName>>) {
-        self.orders = orders
-            .into_iter()
-            .map(|(key, nodes)| (key, nodes.into()))
-            .collect::<OrderedMap<_, _>>();
+        self.orders = orders.into_iter().map(|(key, nodes)| (key, nodes.into())).collect();
     }
 
     /// The place of a node in that order.
@@ -136,12 +133,12 @@ impl DaemonSetController {
     }
 
     /// Pods that are there are of the template that their DaemonSet has now, whatever its hash, unless
-    /// its controller has not seen that yet.
+    /// its controller has not seen that yet: then they are replaced.
     pub fn bootstrap_revisions(&mut self, cluster: &Cluster) {
         for (key, set) in cluster.workloads().filter(|(key, _)| is_daemon_set(key)) {
-            if !set.is_unobserved()
-                && let Some(revision) = known_revision(cluster, key)
-            {
+            if set.is_unobserved() {
+                self.sets.entry(key.clone()).or_default().outdated = true;
+            } else if let Some(revision) = known_revision(cluster, key) {
                 self.sets.entry(key.clone()).or_default().revision = Some(revision);
             }
         }

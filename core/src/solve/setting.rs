@@ -337,7 +337,7 @@ fn merge(into: &mut Value, patch: &Value) {
     }
 }
 
-/// What `null` stands for in a merge patch.
+/// The value without the fields that are `null`.
 fn without_nulls(value: &mut Value) {
     if let Value::Object(fields) = value {
         fields.retain(|_, value| !value.is_null());
@@ -378,8 +378,7 @@ pub fn apply_document(scenario: &mut Scenario, document: &Value) -> Result<Value
         let mut changed = patched(known, document)?;
         if changed.spec.template != known.spec.template {
             // It rolls out.
-            let generation = known.generation() + 1;
-            changed.metadata.other.set("generation", generation.into());
+            changed.advance(known.generation() + 1);
         }
         *known = changed;
         return typed(known, document);

@@ -176,8 +176,8 @@ fn apply_pod(live: &mut Pod, applied: Pod) {
 
 fn apply_workload(live: &mut Workload, applied: Workload) {
     // A template that its controller has not seen is of a later generation.
-    if let Some(generation) = applied.metadata.other.get("generation").cloned() {
-        live.metadata.other.set("generation", generation);
+    if applied.generation() > live.generation() {
+        live.advance(applied.generation());
     }
     apply_metadata(&mut live.metadata, applied.metadata);
     let replicas = applied.spec.replicas.or(live.spec.replicas);

@@ -108,3 +108,49 @@ fn standard_input_is_read_once() {
         ran.err
     );
 }
+
+/// A workload whose pod is of an older template, as far as its label says.
+const AGENT: &str = "\
+apiVersion: v1
+kind: Node
+metadata: {name: a}
+status: {allocatable: {cpu: \"4\", pods: \"10\"}}
+---
+apiVersion: apps/v1
+kind: KIND
+metadata: {name: agent, namespace: shop, uid: agent, generation: 5}
+STATUS
+spec:
+  selector: {matchLabels: {app: agent}}
+  template:
+    metadata: {labels: {app: agent}}
+    spec: {containers: [{name: c, image: agent:2}]}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: agent-0
+  namespace: shop
+  labels: {app: agent, controller-revision-hash: old, statefulset.kubernetes.io/pod-name: agent-0}
+  ownerReferences: [{apiVersion: apps/v1, kind: KIND, name: agent, uid: agent, controller: true}]
+spec: {nodeName: a, containers: [{name: c}]}
+status: {phase: Running, conditions: [{type: Ready, status: \"True\"}]}
+";
+
+#[test]
+fn only_a_template_that_its_controller_has_not_seen_rolls_out() {
+    for kind in ["DaemonSet", "StatefulSet"] {
+        for (status, rolls_out) in [
+            ("status: {observedGeneration: 4}", true),
+            ("status: {observedGeneration: 5}", false),
+            // Whoever left the status out knows no more.
+            ("", false),
+        ] {
+            let text = AGENT.replace("STATUS", status).replace("KIND", kind);
+            let ran = taintlab("run cluster.yaml --until 5m", &[("cluster.yaml", &text)]);
+            assert_eq!(ran.code, 0, "{ran:?}");
+            let deleted = ran.out.contains("SuccessfulDelete");
+            assert_eq!(deleted, rolls_out, "{kind}, {status}: {}", ran.out);
+        }
+    }
+}
