@@ -33,6 +33,7 @@ pub use self::procedure::{Act, NodeChoice, Procedure, SpotHandler};
 pub(crate) use self::start_up::give as give_start_up_times;
 pub use self::start_up::measured_start_up_times;
 use crate::api::{NodeName, WorkloadKey};
+use crate::plural::names;
 use crate::release::KubernetesRelease;
 use crate::report::{Millis, ReportError, ReportOptions, SEED, Settled, WorkloadRun, initial};
 use crate::scenario::{Scenario, Step};
@@ -226,8 +227,5 @@ fn wrong(name: &'static str, message: String) -> ReportError {
 
 /// `there is no node x: there are a, b, c`.
 fn no_node(name: &str, known: &[&str]) -> ReportError {
-    const MOST: usize = 10;
-    let more = if known.len() > MOST { ", …" } else { "" };
-    let known: Vec<&str> = known.iter().take(MOST).copied().collect();
-    wrong("nodes", format!("there is no node `{name}`: there are {}{more}", known.join(", ")))
+    wrong("nodes", format!("there is no node `{name}`: there are {}", names(known)))
 }

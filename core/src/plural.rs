@@ -2,7 +2,16 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt::Display;
+
+/// Names in a sentence, at most ten: `a, b, c, …`.
+#[must_use]
+pub(crate) fn names(known: &[&str]) -> String {
+    const MOST: usize = 10;
+    let first: Vec<&str> = known.iter().take(MOST).copied().collect();
+    format!("{}{}", first.join(", "), if known.len() > MOST { ", …" } else { "" })
+}
 
 /// `1 pod`, `2 pods`.
 #[must_use]

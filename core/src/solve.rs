@@ -16,11 +16,13 @@
 //! and begins with the failures that were missed before: no setting is dropped unless a run shows
 //! that it fails, but for the whole seconds between two that were tried (see [`Knob::Seconds`]).
 
+mod lab;
+mod outcome;
 mod reach;
 mod setting;
+mod trial;
 mod wish;
 
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -28,11 +30,16 @@ use core::time::Duration;
 
 use serde::Serialize;
 
+use self::lab::{Goal, Lab, is_short};
+pub use self::outcome::{ENDLESS, Outcome, WishOutcome};
+use self::outcome::{Figure, moves};
 pub use self::reach::{Knob, Seconds};
 pub use self::setting::{Setting, apply, apply_document, patch};
+pub use self::trial::Trial;
+use self::trial::{combinations, trials};
 pub use self::wish::{Ask, Wish, WishError, WishedFailures};
-use crate::api::is_default;
 use crate::order::{Order, OrderedSet};
+use crate::plural::names;
 use crate::release::KubernetesRelease;
 use crate::report::{
     DomainKind, Fault, Millis, Outline, Plan, Remedy, ReportError, ReportOptions, ReportSubject,
@@ -92,44 +99,6 @@ struct Check {
     wishes: Vec<usize>,
 }
 
-/// A combination of settings; the values of those in seconds are found when it is tried.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Trial {
-    fixed: Vec<Setting>,
-    seconds: Vec<Seconds>,
-}
-
-impl Trial {
-    fn settings(&self) -> impl Iterator<Item = Setting> {
-        self.fixed.iter().cloned().chain(self.seconds.iter().map(|it| it.setting(it.now)))
-    }
-
-    /// Number of fields that change, and their cost: see [`Setting::fields`] and [`Setting::cost`].
-    #[must_use]
-    pub fn size(&self) -> (usize, usize) {
-        let each = self.settings().map(|it| (it.fields(), it.cost()));
-        each.fold((0, 0), |(fields, cost), it| (fields + it.0, cost + it.1))
-    }
-}
-
-/// Wishes with which seconds are chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Goal {
-    /// All, as near to the value of the cluster as it is as possible.
-    All,
-    /// Limits of times alone, as late as possible; at once if none is met.
-    Times,
-    /// No moves alone, as early as possible; as late as possible if none is met.
-    Moves,
-}
-
-impl Goal {
-    fn has(self, ask: Ask) -> bool {
-        let is_time = matches!(ask, Ask::Within { .. });
-        self == Self::All || (self == Self::Times) == is_time
-    }
-}
-
 /// Outcome of a trial.
 #[derive(Clone, Debug)]
 pub struct Tried {
@@ -163,346 +132,6 @@ pub struct Change {
     /// The outcome.
     #[serde(flatten)]
     pub outcome: Outcome,
-}
-
-/// A time without end.
-pub const ENDLESS: Millis = Millis(u64::MAX);
-
-fn is_endless(time: &Millis) -> bool {
-    *time == ENDLESS
-}
-
-/// Outcome of all wishes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Outcome {
-    /// Outcome of each wish, in their order.
-    pub wishes: Vec<WishOutcome>,
-    /// Longest time beyond the limit of a wish; 0 if all are kept. It is [`ENDLESS`], and left out of
-    /// JSON, for a workload that is never whole again, or loses ready pods by the change.
-    #[serde(skip_serializing_if = "is_endless")]
-    pub over: Millis,
-    /// Longest time that a wish limits.
-    pub time: Millis,
-    /// Pods that move in the worst failure in which none should.
-    pub moved: usize,
-}
-
-impl Outcome {
-    /// Whether all wishes are met.
-    #[must_use]
-    pub fn is_met(&self) -> bool {
-        self.wishes.iter().all(|it| it.is_met())
-    }
-
-    /// Whether another outcome is at least as good in both time and moves.
-    fn is_beaten_by(&self, other: &Self) -> bool {
-        other.over <= self.over && other.moved <= self.moved
-    }
-}
-
-/// Outcome of a wish in all failures that it names.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct WishOutcome {
-    /// The wish.
-    pub wish: Wish,
-    /// Failures that it names.
-    pub failures: usize,
-    /// Failures among these in which it is not met.
-    pub missed: usize,
-    /// Longest time in any of them; absent for moves.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub time: Option<Millis>,
-    /// Whether that time goes on when the run ends, or the change takes ready pods away.
-    #[serde(skip_serializing_if = "is_default")]
-    pub endless: bool,
-    /// Most pods that move in any of them; absent for times.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub moved: Option<usize>,
-    /// The failure with that time or number: `node a lost`; absent if none harms.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub failure: Option<String>,
-}
-
-impl WishOutcome {
-    /// Whether it is met in all failures.
-    #[must_use]
-    pub const fn is_met(&self) -> bool {
-        self.missed == 0
-    }
-}
-
-/// A wish in one failure.
-#[derive(Clone, Copy, Default)]
-struct Figure {
-    missed: bool,
-    endless: bool,
-    time: Millis,
-    over: Millis,
-    moved: usize,
-}
-
-/// Pods of a workload that moved.
-fn moves(figures: &WorkloadRun) -> usize {
-    figures.evicted + figures.preempted
-}
-
-impl Wish {
-    /// The wish in a run; of one workload, if `only` is given. `runs` is absent if the changed
-    /// cluster has fewer ready pods than before.
-    fn figure(
-        &self,
-        runs: Option<&[WorkloadRun]>,
-        only: Option<&ReportSubject>,
-        horizon: Millis,
-    ) -> Figure {
-        let Some(runs) = runs else {
-            let endless = self.ask != Ask::NoMove;
-            let (over, moved) = if endless { (ENDLESS, 0) } else { (Millis(0), usize::MAX) };
-            return Figure { missed: true, endless, time: Millis(0), over, moved };
-        };
-        let is_own = |it: &&WorkloadRun| {
-            self.subject.as_ref().is_none_or(|own| it.subject == *own)
-                && only.is_none_or(|only| it.subject == *only)
-        };
-        let mut own = runs.iter().filter(is_own);
-        match self.ask {
-            Ask::NoMove => {
-                let moved = own.map(moves).sum();
-                Figure { missed: moved > 0, moved, ..Figure::default() }
-            }
-            Ask::Within { figure, most } => {
-                let Some(run) = own.next() else { return Figure::default() };
-                let (endless, time) = figure.of_run(run, horizon);
-                let over = Millis(time.0.saturating_sub(Millis::from(most).0));
-                let over = if endless { ENDLESS } else { over };
-                Figure { missed: over.0 > 0, endless, time, over, moved: 0 }
-            }
-        }
-    }
-}
-
-/// The settings of a trial beside one in seconds: those that are chosen, the place of that one among
-/// them, and those that are not chosen yet.
-struct Around<'a> {
-    settings: &'a [Setting],
-    place: usize,
-    later: &'a [Seconds],
-}
-
-impl Around<'_> {
-    /// All settings, with a value of the one and values of those that are not chosen yet.
-    fn with(&self, knob: &Seconds, value: u32, others: fn(&Seconds) -> u32) -> Vec<Setting> {
-        let (chosen, fixed) = self.settings.split_at(self.place.min(self.settings.len()));
-        let later = self.later.iter().map(|it| it.setting(others(it)));
-        let all = chosen.iter().cloned().chain([knob.setting(value)]).chain(later);
-        all.chain(fixed.iter().cloned()).collect()
-    }
-}
-
-/// Clusters of one trial with the runs that were made of them.
-struct Lab<'s> {
-    solve: &'s Solve,
-    /// By the settings that precede a failure; absent for a cluster with fewer ready pods.
-    plans: BTreeMap<Vec<Setting>, Option<Plan>>,
-    results: BTreeMap<(Vec<Setting>, usize), Option<Vec<WorkloadRun>>>,
-    stop: &'s dyn Fn() -> bool,
-}
-
-impl Lab<'_> {
-    /// The workloads in a failure; `None` if the search is to stop.
-    fn run(&mut self, settings: &[Setting], check: usize) -> Option<Option<&[WorkloadRun]>> {
-        let key = (settings.to_vec(), check);
-        if !self.results.contains_key(&key) {
-            if (self.stop)() {
-                return None;
-            }
-            let made = self.make(settings, self.solve.checks.get(check)?);
-            self.results.insert(key.clone(), made);
-        }
-        self.results.get(&key).map(Option::as_deref)
-    }
-
-    fn make(&mut self, settings: &[Setting], check: &Check) -> Option<Vec<WorkloadRun>> {
-        let before = |it: &&Setting| !matches!(it, Setting::OutOfService { .. });
-        let lasting: Vec<Setting> = settings.iter().filter(before).cloned().collect();
-        let solve = self.solve;
-        let plan = self.plans.entry(lasting).or_insert_with_key(|lasting| {
-            let plan =
-                Plan::new(apply(&solve.scenario, lasting).ok()?, solve.options.clone()).ok()?;
-            (!is_short(plan.outline(), &solve.outline)).then_some(plan)
-        });
-        solve.make(plan.as_mut()?, settings, check)
-    }
-
-    /// A wish in a failure.
-    fn figure(
-        &mut self,
-        settings: &[Setting],
-        check: usize,
-        wish: &Wish,
-        only: Option<&ReportSubject>,
-    ) -> Option<Figure> {
-        let horizon = self.solve.options.horizon.into();
-        Some(wish.figure(self.run(settings, check)?, only, horizon))
-    }
-
-    /// Whether settings meet some of the wishes of one workload in these checks.
-    fn meets(
-        &mut self,
-        settings: &[Setting],
-        checks: &[usize],
-        only: Option<&ReportSubject>,
-        which: &dyn Fn(&Wish) -> bool,
-    ) -> Option<bool> {
-        let solve = self.solve;
-        for check in checks {
-            for wish in solve.wishes_of(*check).filter(|it| which(it)) {
-                let is_other = wish.subject.is_some() && only.is_some();
-                if is_other && wish.subject.as_ref() != only {
-                    continue;
-                }
-                if self.figure(settings, *check, wish, only)?.missed {
-                    return Some(false);
-                }
-            }
-        }
-        Some(true)
-    }
-
-    /// Chooses the seconds of a trial by some checks. The inner value is absent if none meets the
-    /// goal there.
-    fn choose(
-        &mut self,
-        trial: &Trial,
-        goal: Goal,
-        checks: &[usize],
-    ) -> Option<Option<Vec<Setting>>> {
-        let mut settings = trial.fixed.clone();
-        let mut rest = trial.seconds.as_slice();
-        let mut place = 0;
-        while let Some((knob, later)) = rest.split_first() {
-            let around = Around { settings: &settings, place, later };
-            let Some(value) = self.seconds(knob, &around, goal, checks)? else {
-                return Some(None);
-            };
-            settings.insert(place, knob.setting(value));
-            place += 1;
-            rest = later;
-        }
-        Some(Some(settings))
-    }
-
-    /// Chooses the seconds of one setting, by runs in which those that are not chosen yet are as good
-    /// as they can be.
-    fn seconds(
-        &mut self,
-        knob: &Seconds,
-        around: &Around<'_>,
-        goal: Goal,
-        checks: &[usize],
-    ) -> Option<Option<u32>> {
-        let only = knob.workload.clone().map(ReportSubject::Workload);
-        let only = only.as_ref();
-        let soon = |value: u32| around.with(knob, value, |_| 0);
-        let late = |value: u32| around.with(knob, value, |it| it.most);
-        let has = |it: &Wish| goal.has(it.ask);
-        let no_move = |it: &Wish| has(it) && it.ask == Ask::NoMove;
-        let gone = |it: &Wish| has(it) && it.ask != Ask::NoMove && !it.failures.comes_back();
-        let back = |it: &Wish| has(it) && it.ask != Ask::NoMove && it.failures.comes_back();
-        // Moves become fewer with longer times.
-        let least = first(knob.most, |value| self.meets(&late(value), checks, only, &no_move))?;
-        // Nodes that do not come back cost more time with longer times.
-        let most = last(knob.most, |value| self.meets(&soon(value), checks, only, &gone))?;
-        let (least, most) = match (least, most) {
-            (Some(least), Some(most)) => (least, most),
-            _ if goal == Goal::All => return Some(None),
-            (least, most) => (least.unwrap_or(knob.most), most.unwrap_or(0)),
-        };
-        // Nodes that come back cost more time with longer times up to the one from which on no pod
-        // is evicted.
-        let solve = self.solve;
-        let returns: Vec<usize> =
-            checks.iter().copied().filter(|it| solve.wishes_of(*it).any(&back)).collect();
-        let stays =
-            |it: &WorkloadRun| only.is_some_and(|only| it.subject != *only) || moves(it) == 0;
-        let waits = first(knob.most, |value| {
-            for check in &returns {
-                let runs = self.run(&late(value), *check)?;
-                if !runs.is_some_and(|runs| runs.iter().all(stays)) {
-                    return Some(false);
-                }
-            }
-            Some(true)
-        })?;
-        let pick = |from: u32, to: u32| match goal {
-            Goal::All => knob.now.clamp(from, to),
-            Goal::Times => to,
-            Goal::Moves => from,
-        };
-        if let Some(from) = waits.map(|waits| waits.max(least)).filter(|from| *from <= most) {
-            let value = pick(from, most);
-            if self.meets(&soon(value), checks, only, &back)? {
-                return Some(Some(value));
-            }
-        }
-        let before = waits.map_or(most, |waits| most.min(waits.saturating_sub(1)));
-        let early = last(before, |value| self.meets(&soon(value), checks, only, &back))?;
-        Some(match early {
-            Some(to) if to >= least => Some(pick(least, to)),
-            _ if goal == Goal::All => None,
-            _ => Some(pick(0, before)),
-        })
-    }
-
-    /// The outcome in all failures.
-    fn outcome(&mut self, settings: &[Setting]) -> Option<Outcome> {
-        let solve = self.solve;
-        let all: Vec<usize> = (0..solve.checks.len()).collect();
-        self.outcome_in(settings, &all)
-    }
-
-    /// The outcome in some failures.
-    fn outcome_in(&mut self, settings: &[Setting], checks: &[usize]) -> Option<Outcome> {
-        let mut results = Vec::new();
-        for check in checks {
-            results.push((*check, self.run(settings, *check)?.map(<[WorkloadRun]>::to_vec)));
-        }
-        Some(self.solve.outcome(&results))
-    }
-}
-
-/// Whether a cluster has fewer ready pods than it asks for where another has not.
-fn is_short(changed: &Outline, before: &Outline) -> bool {
-    let short = |it: &Shortfall| it.desired - it.ready;
-    changed.short_already.iter().any(|it| {
-        let known = before.short_already.iter().find(|old| old.subject == it.subject);
-        short(it) > known.map_or(0, short)
-    })
-}
-
-/// The smallest number up to `most` for which a condition holds that holds from there on. The inner
-/// value is absent if it holds for none.
-fn first(most: u32, mut holds: impl FnMut(u32) -> Option<bool>) -> Option<Option<u32>> {
-    if holds(0)? {
-        return Some(Some(0));
-    }
-    if !holds(most)? {
-        return Some(None);
-    }
-    let (mut below, mut at) = (0, most);
-    while at - below > 1 {
-        let middle = below + (at - below) / 2;
-        *(if holds(middle)? { &mut at } else { &mut below }) = middle;
-    }
-    Some(Some(at))
-}
-
-/// The largest number up to `most` for which a condition holds that holds up to there.
-fn last(most: u32, mut holds: impl FnMut(u32) -> Option<bool>) -> Option<Option<u32>> {
-    let first = first(most, |number| holds(number).map(|it| !it))?;
-    Some(first.map_or(Some(most), |first| first.checked_sub(1)))
 }
 
 impl Solve {
@@ -767,7 +396,7 @@ impl Solve {
     }
 
     fn lab<'s>(&'s self, stop: &'s dyn Fn() -> bool) -> Lab<'s> {
-        Lab { solve: self, plans: BTreeMap::new(), results: BTreeMap::new(), stop }
+        Lab::new(self, stop)
     }
 
     /// Goals whose changes may come nearest.
@@ -910,83 +539,4 @@ fn checks(outline: &Outline, wishes: &[Wish]) -> Vec<Check> {
         }
     }
     checks
-}
-
-/// Names in a sentence, at most ten.
-fn names(known: &[&str]) -> String {
-    const MOST: usize = 10;
-    let more = if known.len() > MOST { ", …" } else { "" };
-    let known: Vec<&str> = known.iter().take(MOST).copied().collect();
-    format!("{}{more}", known.join(", "))
-}
-
-/// Values of a knob as parts of trials.
-fn parts(knob: &Knob) -> Vec<Trial> {
-    match knob {
-        Knob::Values(values) => {
-            let part = |it: &Setting| Trial { fixed: [it.clone()].into(), seconds: Vec::new() };
-            values.iter().map(part).collect()
-        }
-        Knob::Seconds(seconds) => {
-            Vec::from([Trial { fixed: Vec::new(), seconds: [seconds.clone()].into() }])
-        }
-    }
-}
-
-/// Number of combinations with 1 to `most` fields.
-fn combinations(knobs: &[Knob], most: usize) -> usize {
-    let mut counts = alloc::vec![0_usize; most.saturating_add(1)];
-    if let Some(none) = counts.first_mut() {
-        *none = 1;
-    }
-    for knob in knobs {
-        let before = counts.clone();
-        for part in parts(knob) {
-            for (to, count) in counts.iter_mut().enumerate().skip(part.size().0) {
-                let from = before.get(to - part.size().0).copied().unwrap_or_default();
-                *count = count.saturating_add(from);
-            }
-        }
-    }
-    counts.iter().skip(1).fold(0, |sum, it| sum.saturating_add(*it))
-}
-
-/// Combinations by their size, as many as may be tried.
-fn trials(knobs: &[Knob], options: &SolveOptions) -> Vec<Trial> {
-    let parts: Vec<Vec<Trial>> = knobs.iter().map(parts).collect();
-    let dearest = parts.iter().flatten().map(|it| it.size().1).max().unwrap_or_default();
-    let mut all = Vec::new();
-    for fields in 1..=options.most_fields {
-        for cost in 1..=dearest * fields {
-            combine(&parts, (fields, cost), &Trial::default(), options.most_trials, &mut all);
-        }
-    }
-    all
-}
-
-/// Adds the combinations of a size.
-fn combine(
-    parts: &[Vec<Trial>],
-    (fields, cost): (usize, usize),
-    begun: &Trial,
-    most: usize,
-    all: &mut Vec<Trial>,
-) {
-    if fields == 0 && cost == 0 && all.len() < most {
-        all.push(begun.clone());
-    }
-    let mut rest = parts;
-    while let Some((first, later)) = rest.split_first() {
-        rest = later;
-        for part in first {
-            let own = part.size();
-            if own.0 > fields || own.1 > cost || all.len() >= most {
-                continue;
-            }
-            let mut trial = begun.clone();
-            trial.fixed.extend(part.fixed.iter().cloned());
-            trial.seconds.extend(part.seconds.iter().cloned());
-            combine(later, (fields - own.0, cost - own.1), &trial, most, all);
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! What an outage is to reach, and what it has to hit for that.
+//! The goal of an outage, and the nodes that it has to hit to reach it.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -39,7 +39,7 @@ impl fmt::Display for Goal {
     }
 }
 
-/// What an outage has to hit.
+/// Nodes that an outage has to hit.
 pub(super) struct Needed {
     /// Nodes that count.
     pub(super) nodes: Vec<NodeName>,
@@ -132,7 +132,7 @@ impl Goal {
         own.unwrap_or(simulator.config().start_up_time.0)
     }
 
-    /// What an outage has to hit.
+    /// Nodes that an outage has to hit to reach this goal.
     pub(super) fn needed(&self, search: &OutageSearch) -> Result<Needed, ReportError> {
         let simulator = &*search.simulator;
         match self {
