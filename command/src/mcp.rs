@@ -40,7 +40,7 @@ use crate::report::{Cluster, cluster_in};
 use crate::run::tell;
 use crate::stop::{Done, OK, Stop};
 
-/// What a client tells its model about this server.
+/// The text that a client gives its model about this server.
 pub const INSTRUCTIONS: &str = "\
 Taintlab simulates a Kubernetes cluster and says what it evicts, when and why. The cluster was read \
 from files when the server started. No tool changes anything, and none reaches a real cluster. \
@@ -79,14 +79,14 @@ struct Call<'t> {
     stop: &'t (dyn Fn() -> bool + Sync),
 }
 
-/// What a tool found.
+/// The answer of a tool.
 struct Found {
     /// The same question as a command line.
     words: Vec<String>,
     /// Lines of the answer, in the words of the command.
     lines: Vec<String>,
     figures: Value,
-    /// What is left out, and what to ask instead.
+    /// The part that is left out, and the question to ask instead.
     limits: Vec<String>,
     /// The moment that it is about: a scenario, and the time in it.
     moment: (Scenario, Timestamp),
@@ -425,7 +425,7 @@ impl Call<'_> {
         self.tools.cluster.clone()
     }
 
-    /// What to say of a call that was broken off; nothing if it was not.
+    /// The words for a call that was broken off; nothing if it was not.
     fn broken_off(&self, how_far: &str, instead: &str) -> Option<String> {
         let after = Span(TIME_LIMIT);
         self.interrupted().then(|| format!("broken off after {after}, {how_far}: {instead}"))

@@ -63,7 +63,7 @@ pub(crate) fn outage_cluster(host: &dyn Host, line: &PluginOutage) -> Done<u8> {
     asked.answer(host, cluster)
 }
 
-/// What is to fall.
+/// The workload or zone that is to fall.
 enum Asks<'l> {
     Workload(&'l str),
     Zone(&'l str),

@@ -118,8 +118,7 @@ impl FalseAlarms {
     #[must_use]
     pub fn of(finding: &Finding) -> Option<Self> {
         let all = &finding.false_alarms;
-        let outages: OrderedSet<Span> =
-            all.iter().map(|alarm| alarm.outage).collect::<OrderedSet<_>>();
+        let outages: OrderedSet<Span> = all.iter().map(|alarm| alarm.outage).collect();
         let mut seconds: Vec<Option<u32>> = Vec::new();
         for alarm in all {
             if !seconds.contains(&alarm.seconds) {

@@ -193,10 +193,8 @@ fn heat_map(report: &Report, kind: DomainKind, rows: &[&FailureRow]) -> String {
     let more_columns = columns.len().saturating_sub(MOST_COLUMNS);
     columns.truncate(MOST_COLUMNS);
     let lines = shown.iter().map(|row| {
-        let of: OrderedMap<_, _> = cells(row)
-            .into_iter()
-            .map(|cell| (&cell.worst.subject, cell))
-            .collect::<OrderedMap<_, _>>();
+        let of: OrderedMap<_, _> =
+            cells(row).into_iter().map(|cell| (&cell.worst.subject, cell)).collect();
         let tds = columns.iter().map(|(subject, _)| match of.get(subject) {
             Some(cell) => map_cell(row, cell, most),
             None => "<td class=\"h\"></td>".into(),
