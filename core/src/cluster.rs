@@ -192,7 +192,7 @@ impl Cluster {
         let own = self.owned_pods(key).pods.iter();
         let children = self.workloads_owned_by(key);
         let children = children.flat_map(|child| self.owned_pods(child).pods.iter());
-        own.chain(children).cloned().collect::<OrderedSet<_>>()
+        own.chain(children).cloned().collect()
     }
 
     /// Number of ready pods of a workload, including those of its ReplicaSets.

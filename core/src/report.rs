@@ -370,7 +370,7 @@ impl Outline {
     /// Subjects that ask for pods but had none ready before the fault.
     fn down_already(&self) -> OrderedSet<&ReportSubject> {
         let down = self.short_already.iter().filter(|it| it.ready == 0);
-        down.map(|it| &it.subject).collect::<OrderedSet<_>>()
+        down.map(|it| &it.subject).collect()
     }
 }
 

@@ -181,7 +181,7 @@ pub(crate) fn node_roles(node: &Node) -> String {
             None => (key == "kubernetes.io/role").then_some(value.as_str()),
         })
         .filter(|role| !role.is_empty())
-        .collect::<OrderedSet<_>>();
+        .collect();
     or(&roles.into_iter().collect::<Vec<_>>().join(","), "<none>").to_owned()
 }
 

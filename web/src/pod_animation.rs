@@ -83,7 +83,7 @@ impl PodAnimation {
 fn pods(board: &Board) -> OrderedMap<PodKey, Rc<PodView>> {
     let nodes = board.zones.iter().flat_map(|zone| &zone.nodes);
     let pods = nodes.flat_map(|node| &node.pods).chain(&board.pending);
-    pods.map(|pod| (pod.key.clone(), pod.clone())).collect::<OrderedMap<_, _>>()
+    pods.map(|pod| (pod.key.clone(), pod.clone())).collect()
 }
 
 /// Whether a pod that was there has been deleted since.

@@ -240,13 +240,8 @@ impl AttachDetachController {
     /// Mirrors `reconciler.attachDesiredVolumes`.
     fn attach_where_wanted(&mut self, volumes: &Volumes, volume: &str, attached: &[NodeName]) {
         let Some(object) = volumes.persistent_volume(volume) else { return };
-        let wanted: OrderedSet<NodeName> = self
-            .users
-            .get(volume)
-            .into_iter()
-            .flat_map(OrderedMap::values)
-            .cloned()
-            .collect::<OrderedSet<_>>();
+        let wanted: OrderedSet<NodeName> =
+            self.users.get(volume).into_iter().flat_map(OrderedMap::values).cloned().collect();
         for node in wanted.into_iter().filter(|node| !attached.contains(node)) {
             let here = (volume.to_string(), node.clone());
             if object.is_exclusive() && !attached.is_empty() {

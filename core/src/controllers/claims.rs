@@ -55,7 +55,7 @@ impl Claims {
                     let owned = cluster.owned_pods(key).pods.iter();
                     let others = owned
                         .filter(|pod| cluster.get_pod(pod).is_some_and(|pod| !selects(new, pod)));
-                    let others: OrderedSet<PodKey> = others.cloned().collect::<OrderedSet<_>>();
+                    let others: OrderedSet<PodKey> = others.cloned().collect();
                     self.mismatched.remove(key);
                     if !others.is_empty() {
                         self.mismatched.insert(key.clone(), others);

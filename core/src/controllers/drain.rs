@@ -220,7 +220,7 @@ impl DrainController {
             let uid = context.cluster.get_pod(key)?.metadata.uid.clone();
             Some((key.clone(), Pending { uid, accepted: None }))
         };
-        drain.pods = pods.iter().filter_map(pending).collect::<OrderedMap<_, _>>();
+        drain.pods = pods.iter().filter_map(pending).collect();
         let deadline = (!timeout.is_zero()).then(|| context.now.saturating_add(timeout));
         drain.deadline = deadline;
         if !warnings.is_empty() {

@@ -184,7 +184,7 @@ fn provision(
         Some(node) => zone_of(node),
         None => {
             let zones: OrderedSet<(String, Option<String>)> =
-                cluster.nodes().filter_map(|(_, node)| zone_of(node)).collect::<OrderedSet<_>>();
+                cluster.nodes().filter_map(|(_, node)| zone_of(node)).collect();
             let zones: Vec<_> = zones.into_iter().collect();
             let place = place_of(&claim.metadata.name).checked_rem(zones.len());
             place.and_then(|place| zones.get(place).cloned())

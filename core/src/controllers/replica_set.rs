@@ -74,8 +74,7 @@ impl ReplicaSetController {
     /// ReplicaSet. Upstream's sort keeps no order among equals, and gets them in that of a map.
     pub fn prefer(&mut self, scale_downs: OrderedMap<String, Vec<(NodeName, Time)>>) {
         let scale_downs = scale_downs.into_iter();
-        self.scale_downs =
-            scale_downs.map(|(key, nodes)| (key, nodes.into())).collect::<OrderedMap<_, _>>();
+        self.scale_downs = scale_downs.map(|(key, nodes)| (key, nodes.into())).collect();
     }
 
     /// The status that a ReplicaSet has when nobody has written one: its pods are counted.
@@ -149,7 +148,7 @@ impl ReplicaSetController {
                 let pods = cluster.owned_pods(key).pods.iter();
                 let unlabeled = pods
                     .filter(|pod| cluster.get_pod(pod).is_some_and(|pod| !is_labeled(new, pod)));
-                let unlabeled: OrderedSet<PodKey> = unlabeled.cloned().collect::<OrderedSet<_>>();
+                let unlabeled: OrderedSet<PodKey> = unlabeled.cloned().collect();
                 self.unlabeled.remove(key);
                 if !unlabeled.is_empty() {
                     self.unlabeled.insert(key.clone(), unlabeled);
@@ -234,7 +233,7 @@ fn related_pods<'a>(
             && selectors.iter().any(|selector| selector.matches(&pod.metadata.labels))
     };
     let related = |node| count(cluster.pods_of(node).filter(|(_, pod)| is_related(pod)));
-    nodes.into_iter().map(|node| (node, related(node))).collect::<OrderedMap<_, _>>()
+    nodes.into_iter().map(|node| (node, related(node))).collect()
 }
 
 impl Reconcile for ReplicaSetController {
@@ -300,8 +299,7 @@ impl Reconcile for ReplicaSetController {
         if set.metadata.deletion_timestamp.is_none() && missing < 0 {
             let mut pods = claimed.pods(cluster, key);
             pods.retain(|pod| pod.is_active());
-            let nodes =
-                pods.iter().map(|pod| pod.spec.node_name.as_str()).collect::<OrderedSet<_>>();
+            let nodes = pods.iter().map(|pod| pod.spec.node_name.as_str()).collect();
             let related = related_pods(cluster, set, nodes);
             let related = |node: &str| related.get(node).copied().unwrap_or(0);
             let surplus = usize::try_from((-missing).min(BURST_REPLICAS)).unwrap_or(0);

@@ -87,8 +87,7 @@ impl Comparison {
         let until = a.simulator.now().min(b.simulator.now());
         let mut subjects = Vec::new();
         let mut first: Option<(Timestamp, u8, LaneSubject)> = None;
-        let all: OrderedSet<_> =
-            a.recorder.subjects().chain(b.recorder.subjects()).collect::<OrderedSet<_>>();
+        let all: OrderedSet<_> = a.recorder.subjects().chain(b.recorder.subjects()).collect();
         for subject in all {
             let Some(at) = parts_at(runs, subject, until) else { continue };
             let key = (at, rank(subject), subject.clone());
@@ -317,7 +316,7 @@ fn evictions(run: Run<'_>) -> OrderedMap<PodKey, Timestamp> {
 fn downtimes(simulator: &Simulator) -> OrderedMap<WorkloadKey, Downtime> {
     let all = simulator.cluster().workloads().filter(|(_, workload)| workload.owner().is_none());
     all.filter_map(|(key, _)| Some((key.clone(), Downtime::of(&simulator.availability(key)?))))
-        .collect::<OrderedMap<_, _>>()
+        .collect()
 }
 
 impl Downtime {
@@ -338,7 +337,7 @@ impl<'a> Look<'a> {
 
 /// Values of two maps for each key of either.
 fn both<K: Ord + Clone, V: Clone>(maps: [OrderedMap<K, V>; 2]) -> Vec<(K, [Option<V>; 2])> {
-    let keys: OrderedSet<&K> = maps.iter().flat_map(OrderedMap::keys).collect::<OrderedSet<_>>();
+    let keys: OrderedSet<&K> = maps.iter().flat_map(OrderedMap::keys).collect();
     let of = |key: &K| maps.each_ref().map(|map| map.get(key).cloned());
     keys.into_iter().map(|key| (key.clone(), of(key))).collect()
 }

@@ -229,7 +229,7 @@ impl LaneRecorder {
         let nodes = cluster.nodes().map(|(node, _)| LaneSubject::Node { node: node.clone() });
         let pods = cluster.pods().map(|(pod, _)| LaneSubject::Pod { pod: pod.clone() });
         let zones = simulator.zones().into_iter().map(|zone| LaneSubject::Zone { zone: zone.key });
-        self.lanes.keys().cloned().chain(zones).chain(nodes).chain(pods).collect::<OrderedSet<_>>()
+        self.lanes.keys().cloned().chain(zones).chain(nodes).chain(pods).collect()
     }
 
     /// Records the events of one moment, with the simulation as it is after them.
@@ -294,15 +294,13 @@ impl LaneRecorder {
         goes_on: fn(&Now, &Segment) -> bool,
     ) {
         let states = simulator.pod_states();
-        let zones: OrderedMap<_, _> = if subjects
-            .iter()
-            .any(|one| matches!(one, LaneSubject::Zone { .. }))
-        {
-            let states = simulator.node_lifecycle().into_iter().flat_map(|it| it.zone_states());
-            states.map(|(key, state, reason)| (key, (state, reason))).collect::<OrderedMap<_, _>>()
-        } else {
-            OrderedMap::new()
-        };
+        let zones: OrderedMap<_, _> =
+            if subjects.iter().any(|one| matches!(one, LaneSubject::Zone { .. })) {
+                let states = simulator.node_lifecycle().into_iter().flat_map(|it| it.zone_states());
+                states.map(|(key, state, reason)| (key, (state, reason))).collect()
+            } else {
+                OrderedMap::new()
+            };
         let at = simulator.now();
         let events = &Happened::new(events);
         for subject in subjects {

@@ -216,18 +216,13 @@ impl<K: Clone + Eq + Hash + Ord> TimedWorkerQueue<K> {
     /// Work by key, in the order of keys, without `nil` entries.
     #[must_use]
     pub fn pending(&self) -> OrderedMap<&K, TimedWorker> {
-        self.entries()
-            .filter_map(|slot| Some((&slot.key, slot.worker?)))
-            .collect::<OrderedMap<_, _>>()
+        self.entries().filter_map(|slot| Some((&slot.key, slot.worker?))).collect()
     }
 
     /// Keys with a `nil` entry, in order.
     #[must_use]
     pub fn nil_keys(&self) -> OrderedSet<&K> {
-        self.entries()
-            .filter(|slot| slot.worker.is_none())
-            .map(|slot| &slot.key)
-            .collect::<OrderedSet<_>>()
+        self.entries().filter(|slot| slot.worker.is_none()).map(|slot| &slot.key).collect()
     }
 
     /// Number of keys with an entry.

@@ -359,11 +359,7 @@ fn harm(figures: &WorkloadRun) -> Millis {
 type Harms<'a> = OrderedMap<&'a ReportSubject, Millis>;
 
 fn harms(result: &RunResult) -> Harms<'_> {
-    result
-        .workloads
-        .iter()
-        .map(|figures| (&figures.subject, harm(figures)))
-        .collect::<OrderedMap<_, _>>()
+    result.workloads.iter().map(|figures| (&figures.subject, harm(figures))).collect()
 }
 
 /// Combines results, in any order, into a report, which names the number of missing runs.
@@ -389,7 +385,7 @@ pub fn report(outline: &Outline, results: &[RunResult]) -> Result<Report, Report
             return Err(ReportError::Results(message));
         }
     }
-    let planned: OrderedSet<Run> = super::runs(outline).into_iter().collect::<OrderedSet<_>>();
+    let planned: OrderedSet<Run> = super::runs(outline).into_iter().collect();
     let made = || by_run.iter().filter(|(run, _)| planned.contains(**run)).map(|(_, it)| *it);
     let cells = cells(outline, made());
     let scores = scores(outline, &cells, made().next().is_some());
@@ -441,10 +437,8 @@ impl<'a> Known<'a> {
         by_run: &'a OrderedMap<&'a Run, &'a RunResult>,
         planned: &'a OrderedSet<Run>,
     ) -> Self {
-        let planned =
-            planned.iter().filter(|run| outline.counts(run.domain)).collect::<OrderedSet<_>>();
-        let harms =
-            by_run.iter().map(|(run, result)| (*run, harms(result))).collect::<OrderedMap<_, _>>();
+        let planned = planned.iter().filter(|run| outline.counts(run.domain)).collect();
+        let harms = by_run.iter().map(|(run, result)| (*run, harms(result))).collect();
         Self { outline, by_run, harms, planned, by_nodes: outline.by_nodes() }
     }
 
@@ -948,22 +942,21 @@ pub(super) fn remedies(
     simulator: &Simulator,
     results: &[RunResult],
 ) -> Vec<Run> {
-    let by_run: OrderedMap<&Run, &RunResult> =
-        results.iter().map(|it| (&it.run, it)).collect::<OrderedMap<_, _>>();
-    let planned = super::runs(outline).into_iter().collect::<OrderedSet<_>>();
+    let by_run: OrderedMap<&Run, &RunResult> = results.iter().map(|it| (&it.run, it)).collect();
+    let planned = super::runs(outline).into_iter().collect();
     let known = Known::new(outline, &by_run, &planned);
     let cells = cells(outline, known.plain());
     let all = found(outline, &cells, known.plain());
     let groups = verdict::groups(outline, &all);
     let worst = groups.iter().take(outline.options.remedies).filter_map(|it| it.findings.first());
-    let worst: OrderedSet<usize> = worst.copied().collect::<OrderedSet<_>>();
+    let worst: OrderedSet<usize> = worst.copied().collect();
     let all = all.into_iter().enumerate();
     let mut findings: Vec<Finding> =
         all.filter(|(index, _)| worst.contains(index)).map(|(_, finding)| finding).collect();
     let could: OrderedSet<Run> = findings
         .iter()
         .flat_map(|finding| finding.could_help(outline, simulator, &cells))
-        .collect::<OrderedSet<_>>();
+        .collect();
     let mut runs: Vec<Run> = could.into_iter().filter(|run| !by_run.contains_key(run)).collect();
     if runs.is_empty() {
         let mut judged = OrderedSet::new();

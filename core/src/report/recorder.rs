@@ -184,8 +184,7 @@ pub(crate) fn subjects(simulator: &Simulator) -> Vec<ReportSubject> {
     let pods = cluster.pods().map(|(_, pod)| pod).filter(|pod| !pod.has_ended());
     let bare = pods.filter(|pod| pod.metadata.controller_key().is_none() && !pod.is_static());
     let bare = bare.map(|pod| ReportSubject::Pod(pod.key()));
-    let all: OrderedSet<_> =
-        workloads.map(ReportSubject::Workload).chain(bare).collect::<OrderedSet<_>>();
+    let all: OrderedSet<_> = workloads.map(ReportSubject::Workload).chain(bare).collect();
     all.into_iter().collect()
 }
 
@@ -518,7 +517,7 @@ impl Recorder {
             settled: settled.clone(),
             services: Arc::default(),
             at,
-            nodes: nodes.iter().cloned().collect::<OrderedSet<_>>(),
+            nodes: nodes.iter().cloned().collect(),
             down_until,
             down: OrderedMap::new(),
             tracks: OrderedMap::new(),

@@ -240,8 +240,7 @@ fn failures(report: &Report) -> Vec<Failure<'_>> {
         let drain = run.drain.as_ref();
         drain.is_some_and(DrainResult::does_not_end)
     });
-    let hung: OrderedSet<(usize, &Fault)> =
-        hung.map(|run| (run.domain, &run.fault)).collect::<OrderedSet<_>>();
+    let hung: OrderedSet<(usize, &Fault)> = hung.map(|run| (run.domain, &run.fault)).collect();
     let each = report.failures.iter().map(|FailureTotal { domain, fault, .. }| {
         let domain = *domain;
         let first = report.outline.domains.get(domain).and_then(|it| it.same_nodes_as);

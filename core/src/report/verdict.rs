@@ -299,8 +299,7 @@ pub(super) fn verdict(outline: &Outline, failures: &[FailureTotal]) -> String {
                 is_of && it.fault == *fault
             };
             let these: Vec<&FailureTotal> = failures.iter().filter(is_of).collect();
-            let down: OrderedSet<&ReportSubject> =
-                these.iter().flat_map(|it| &it.down).collect::<OrderedSet<_>>();
+            let down: OrderedSet<&ReportSubject> = these.iter().flat_map(|it| &it.down).collect();
             let (bad, good): (Vec<_>, Vec<_>) =
                 these.iter().copied().partition(|it| !it.down.is_empty());
             let name = |it: &FailureTotal| {
@@ -326,7 +325,7 @@ pub(super) fn verdict(outline: &Outline, failures: &[FailureTotal]) -> String {
                 clauses.extend(good.iter().map(|it| format!("{act} {} {}", name(it), survived(0))));
             }
             for it in bad.iter().take(MOST_DOMAINS) {
-                let down: OrderedSet<&ReportSubject> = it.down.iter().collect::<OrderedSet<_>>();
+                let down: OrderedSet<&ReportSubject> = it.down.iter().collect();
                 let by = if clauses.is_empty() { " survived by" } else { ":" };
                 clauses.push(format!("{act} {} is not{by} {}", name(it), told(&down)));
             }
@@ -340,8 +339,7 @@ pub(super) fn verdict(outline: &Outline, failures: &[FailureTotal]) -> String {
         push_sentence(&mut text, &clauses.join("; "));
     }
     let counted = failures.iter().filter(|it| outline.counts(it.domain));
-    let never: OrderedSet<&ReportSubject> =
-        counted.flat_map(|it| &it.never_whole_again).collect::<OrderedSet<_>>();
+    let never: OrderedSet<&ReportSubject> = counted.flat_map(|it| &it.never_whole_again).collect();
     if !never.is_empty() {
         let horizon = outline.options.horizon;
         push_sentence(

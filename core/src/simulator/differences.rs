@@ -64,17 +64,17 @@ impl Differences {
 fn planned(simulator: &Simulator) -> OrderedMap<&PodKey, Timestamp> {
     let control = simulator.control.as_ref();
     let controller = control.and_then(|control| control.device_taint_eviction.as_ref());
-    controller.into_iter().flat_map(|it| it.planned_evictions()).collect::<OrderedMap<_, _>>()
+    controller.into_iter().flat_map(|it| it.planned_evictions()).collect()
 }
 
 /// When the grace periods of terminating pods end.
 fn ends(simulator: &Simulator) -> OrderedMap<&PodKey, Timestamp> {
-    simulator.terminations().collect::<OrderedMap<_, _>>()
+    simulator.terminations().collect()
 }
 
 /// The pods whose deletion an unreachable kubelet is to confirm.
 fn awaited(simulator: &Simulator) -> OrderedMap<&PodKey, ()> {
-    simulator.kubelets.unconfirmed().map(|pod| (pod, ())).collect::<OrderedMap<_, _>>()
+    simulator.kubelets.unconfirmed().map(|pod| (pod, ())).collect()
 }
 
 /// Keys that have another value in one of the two maps, or none.

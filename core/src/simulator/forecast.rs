@@ -282,7 +282,7 @@ fn turns(simulator: &Simulator) -> OrderedMap<NodeName, (Moment, Moment)> {
         let (first, last) = queued.earliest_at.zip(queued.latest_at)?;
         (queued.tied > 1).then(|| (queued.node, (first.into(), last.into())))
     });
-    turns.collect::<OrderedMap<_, _>>()
+    turns.collect()
 }
 
 /// A node that is tainted from now on: how it leaves its queue and what came before that in the

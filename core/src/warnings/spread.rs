@@ -177,10 +177,8 @@ fn one_zone(group: &Group<'_>, zone_of: &OrderedMap<&str, ZoneKey>) -> Option<Wa
         .copied()
         .filter(|(_, pod)| !pod.spec.node_name.is_empty() && !pod.is_terminating())
         .collect();
-    let zones: OrderedSet<_> = placed
-        .iter()
-        .map(|(_, pod)| zone_of.get(pod.spec.node_name.as_str()))
-        .collect::<OrderedSet<_>>();
+    let zones: OrderedSet<_> =
+        placed.iter().map(|(_, pod)| zone_of.get(pod.spec.node_name.as_str())).collect();
     let mut zones = zones.into_iter();
     let (Some(Some(zone)), None) = (zones.next(), zones.next()) else { return None };
     // A single pod is always in one zone; nodes without labels are in none.

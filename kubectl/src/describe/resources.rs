@@ -16,7 +16,7 @@ pub(super) fn amounts(value: Option<&Value>) -> Amounts {
     let parsed = pairs.filter_map(|(name, amount)| {
         Some((name.clone(), Quantity::parse(&plain_text(amount)).ok()?))
     });
-    parsed.collect::<OrderedMap<_, _>>()
+    parsed.collect()
 }
 
 /// A container as the API server stores it: a limit without a request is the request too. Mirrors

@@ -230,7 +230,7 @@ impl Host {
             LanesMsg::FoldAll(fold) => {
                 let nodes = self.session.recorder().subjects();
                 let nodes = nodes.filter(|it| fold && matches!(it, LaneSubject::Node { .. }));
-                self.lanes.wanted.folded = Some(nodes.cloned().collect::<OrderedSet<_>>());
+                self.lanes.wanted.folded = Some(nodes.cloned().collect());
             }
             LanesMsg::Pin(subject) => self.pin(subject),
             LanesMsg::PinHere => {

@@ -84,8 +84,5 @@ impl About {
 fn pods_of(session: &Session, board: &BoardModel, group: PodGroup) -> OrderedSet<PodKey> {
     let there = board.pods().values().filter(|pod| group.holds(pod.state));
     let gone = session.gone().iter().filter(|gone| group.holds_gone(gone));
-    there
-        .map(|pod| pod.key.clone())
-        .chain(gone.map(|gone| gone.pod.clone()))
-        .collect::<OrderedSet<_>>()
+    there.map(|pod| pod.key.clone()).chain(gone.map(|gone| gone.pod.clone())).collect()
 }

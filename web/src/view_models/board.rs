@@ -368,7 +368,7 @@ impl BoardModel {
             self.nodes.get(*name).is_some_and(|node| node.exists != there)
         });
         let other = other.flat_map(|name| cluster.pods_of(name.as_str())).map(|(key, _)| key);
-        let pods: OrderedSet<&PodKey> = touched.pods.iter().chain(other).collect::<OrderedSet<_>>();
+        let pods: OrderedSet<&PodKey> = touched.pods.iter().chain(other).collect();
         for key in pods {
             if let Some(old) = self.pods.get(key) {
                 nodes.insert(old.node.as_str().into());

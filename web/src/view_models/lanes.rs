@@ -214,7 +214,7 @@ impl LaneRows {
 
     fn make(&mut self, session: &Session, wanted: &Wanted) {
         let (recorder, ahead) = (session.recorder(), session.lanes_ahead());
-        let mut all: OrderedSet<&LaneSubject> = recorder.subjects().collect::<OrderedSet<_>>();
+        let mut all: OrderedSet<&LaneSubject> = recorder.subjects().collect();
         all.extend(ahead.into_iter().flat_map(LaneRecorder::subjects));
         self.objects = all.len();
         // An object that is not in this run is not shown.
@@ -245,7 +245,7 @@ impl LaneRows {
             Some(folded) => folded.clone(),
             None if number_of_pods > MANY_PODS => {
                 let nodes = zones.values().flatten().cloned();
-                nodes.map(|node| LaneSubject::Node { node }).collect::<OrderedSet<_>>()
+                nodes.map(|node| LaneSubject::Node { node }).collect()
             }
             None => OrderedSet::new(),
         };
@@ -288,7 +288,7 @@ impl LaneRows {
     /// The objects of rows from one to another, both included.
     pub(crate) fn subjects(&self, (first, last): (usize, usize)) -> OrderedSet<LaneSubject> {
         let rows = self.rows.iter().take(last.saturating_add(1)).skip(first);
-        rows.map(|row| row.subject.clone()).collect::<OrderedSet<_>>()
+        rows.map(|row| row.subject.clone()).collect()
     }
 }
 

@@ -425,11 +425,8 @@ impl ReportView {
         let more_columns = columns.len().saturating_sub(MOST_COLUMNS);
         columns.truncate(MOST_COLUMNS);
         let shown = units.into_iter().map(|unit| {
-            let of: OrderedMap<_, _> = unit
-                .cells
-                .iter()
-                .map(|cell| (&cell.worst.subject, *cell))
-                .collect::<OrderedMap<_, _>>();
+            let of: OrderedMap<_, _> =
+                unit.cells.iter().map(|cell| (&cell.worst.subject, *cell)).collect();
             let cell = |subject| of.get(subject).map(|cell| self.map_cell(cell));
             MapRow {
                 cells: columns.iter().map(|(subject, _)| cell(*subject)).collect(),
@@ -532,7 +529,7 @@ fn share(part: u64, whole: u64) -> f64 {
 
 fn harms(report: &Report) -> OrderedMap<Name, Millis> {
     let harmful = report.cells.iter().filter(|cell| cell.harm.0 > 0);
-    harmful.map(|cell| (key(report, cell), cell.harm)).collect::<OrderedMap<_, _>>()
+    harmful.map(|cell| (key(report, cell), cell.harm)).collect()
 }
 
 fn key(report: &Report, cell: &Cell) -> Name {
@@ -546,7 +543,7 @@ fn name_of(report: &Report, cell: &Cell) -> String {
 /// The differences between a report and the one before.
 fn changes(report: &Report, before: &Report, old: &OrderedMap<Name, Millis>) -> String {
     let new = harms(report);
-    let names: OrderedSet<_> = new.keys().chain(old.keys()).collect::<OrderedSet<_>>();
+    let names: OrderedSet<_> = new.keys().chain(old.keys()).collect();
     let (mut less, mut more) = (0, 0);
     for name in names {
         let [a, b] = [old, &new].map(|harms| harms.get(name).copied().unwrap_or_default());

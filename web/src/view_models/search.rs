@@ -46,8 +46,7 @@ pub(crate) fn ranked(search: &str, entries: &[Entry<'_>]) -> Vec<usize> {
     let mut scores = vec![0.0; entries.len()];
     for word in &asked {
         let meanings = MEANINGS.iter().filter(|row| row.contains(&word.as_str()));
-        let alike: OrderedSet<&str> =
-            meanings.flat_map(|row| row.iter().copied()).collect::<OrderedSet<_>>();
+        let alike: OrderedSet<&str> = meanings.flat_map(|row| row.iter().copied()).collect();
         let whole = word.bytes().all(|letter| letter.is_ascii_digit());
         let is_it = |it: &String| if whole { it == word } else { it.starts_with(word.as_str()) };
         let found: Vec<f64> = texts

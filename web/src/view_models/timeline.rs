@@ -100,7 +100,7 @@ impl TimelineModel {
 
     /// The places of the bookmarks, in thousandths of the timeline.
     fn noted(&self, end: Timestamp) -> OrderedSet<u64> {
-        self.noted.iter().map(|at| place(*at, end)).collect::<OrderedSet<_>>()
+        self.noted.iter().map(|at| place(*at, end)).collect()
     }
 }
 

@@ -208,7 +208,7 @@ impl Coverage {
     fn candidates(&self, namespace: &str, versions: [Option<&Pod>; 2]) -> OrderedSet<PodKey> {
         let Some(index) = self.index.get(namespace) else { return OrderedSet::new() };
         let labels = versions.into_iter().flatten().map(|pod| &pod.metadata.labels);
-        labels.flat_map(|labels| index.candidates(labels)).cloned().collect::<OrderedSet<_>>()
+        labels.flat_map(|labels| index.candidates(labels)).cloned().collect()
     }
 
     /// The budgets that select a pod, by name.

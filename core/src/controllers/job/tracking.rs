@@ -158,7 +158,7 @@ impl JobController {
                 !counted.contains(&pod.key()) && (marked || !strict)
             };
             let pending = look.pods.iter().filter(|pod| is_kept(pod));
-            pending.map(|pod| &*pod.metadata.name).collect::<OrderedSet<_>>()
+            pending.map(|pod| &*pod.metadata.name).collect()
         };
         let is_pending = |pod: &Pod| pending.contains(&*pod.metadata.name);
         let is_new = |look: &Look<'_>, pod: &Pod| is_pending(pod) && look.has_valid_index(pod);

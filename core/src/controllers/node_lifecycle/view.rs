@@ -366,7 +366,7 @@ impl NodeLifecycleController {
     #[must_use]
     pub fn nodes_to_retry(&self) -> OrderedSet<&NodeName> {
         let records = self.records.iter().filter(|(_, record)| record.retry_pods);
-        records.map(|(name, _)| name).collect::<OrderedSet<_>>()
+        records.map(|(name, _)| name).collect()
     }
 
     /// Next health pass, whether or not it has work to do.
