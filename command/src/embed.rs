@@ -9,7 +9,9 @@ use taintlab_answers::cluster::Imported;
 use taintlab_answers::problem::ProblemCode;
 use taintlab_answers::scenario::{Opened, SCENARIO, ScenarioOptions, at};
 use taintlab_core::release::KubernetesRelease;
-use taintlab_manifest::demo::{Demo, DemoError, DemoOptions, Embed};
+use taintlab_core::scenario::Scenario;
+use taintlab_core::time::Timestamp;
+use taintlab_manifest::demo::{Demo, DemoError, DemoOptions, Embed, scenario_link};
 use taintlab_manifest::write_scenario;
 
 use crate::host::Host;
@@ -100,6 +102,21 @@ pub(crate) fn pack(text: &str) -> String {
     // Writing into memory does not fail.
     let _ = encoder.write_all(text.as_bytes());
     Base64UrlUnpadded::encode_string(&encoder.finish().unwrap_or_default())
+}
+
+/// The link that opens a scenario in the playground at a moment; a note if the cluster is too large
+/// for one.
+pub(crate) fn playground_link(
+    playground: &str,
+    scenario: &Scenario,
+    at: Timestamp,
+    notes: &mut Vec<String>,
+) -> Option<String> {
+    let link = scenario_link(playground, &pack(&write_scenario(scenario)), Some(at));
+    if link.is_none() {
+        notes.push("The cluster is too large for a link: use --scenario".into());
+    }
+    link
 }
 
 impl Made {

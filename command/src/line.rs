@@ -525,6 +525,9 @@ pub(crate) struct PlanOptions {
     /// A scenario that does it, to be played
     #[arg(long)]
     pub(crate) scenario: bool,
+    /// Where the playground is: prints a link that plays it there, in the better order
+    #[arg(long, value_name = "URL")]
+    pub(crate) playground: Option<String>,
 }
 
 #[derive(Args, Debug)]

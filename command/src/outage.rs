@@ -6,11 +6,10 @@ use taintlab_core::outage::{
     Goal, MOST_FAULTS, Outage, OutageFaultKind, OutageGap, OutageOptions, OutageSearch, Reached,
 };
 use taintlab_core::release::KubernetesRelease;
-use taintlab_manifest::demo::LONGEST_FRAGMENT;
 use taintlab_manifest::write_scenario;
 use taintlab_words::outage::{OutageText, outage_markdown, outage_terminal};
 
-use crate::embed::pack;
+use crate::embed::playground_link;
 use crate::host::Host;
 use crate::json;
 use crate::line::{OutageLine, OutageOptions as Line, PluginOutage};
@@ -147,18 +146,11 @@ impl<'l> Asked<'l> {
             return Ok(OK);
         }
         let mut notes = start_up_note(search.start_up());
-        let link = match (&line.playground, found) {
-            (Some(playground), Some(reached)) => {
-                let packed = pack(&write_scenario(&search.scenario_of(&reached.faults)));
-                let link = format!("d={packed}&t={}s", search.begins_at());
-                let opens = link.len() <= LONGEST_FRAGMENT;
-                if !opens {
-                    notes.push("The cluster is too large for a link: use --scenario".into());
-                }
-                opens.then(|| format!("{playground}#{link}"))
-            }
-            _ => None,
-        };
+        let link =
+            line.playground.as_deref().zip(found.as_ref()).and_then(|(playground, found)| {
+                let scenario = search.scenario_of(&found.faults);
+                playground_link(playground, &scenario, search.begins_at(), &mut notes)
+            });
         let text = if line.json {
             json::line(&Written {
                 release: search.release(),

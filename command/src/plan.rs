@@ -12,6 +12,7 @@ use taintlab_core::time::Span;
 use taintlab_manifest::write_scenario;
 use taintlab_words::plan::{PlanText, plan_commands, plan_markdown, plan_terminal};
 
+use crate::embed::playground_link;
 use crate::host::Host;
 use crate::json;
 use crate::line::{DrainFlags, PlanAct, PlanLine, PlanOptions, PluginPlan};
@@ -36,6 +37,8 @@ pub(crate) struct Written<'a> {
     given: &'a Rehearsed,
     #[serde(skip_serializing_if = "Option::is_none")]
     better: Option<&'a Rehearsed>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    link: Option<&'a str>,
 }
 
 pub(crate) fn plan(host: &dyn Host, line: &PlanLine) -> Done<u8> {
@@ -91,14 +94,24 @@ impl<'l> Asked<'l> {
         let line = self.line;
         let tried = self.tried(host, cluster)?;
         let Some((given, better)) = tried.outcome() else { return Ok(FAILED) };
+        let mut notes = start_up_note(tried.rehearsal.start_up());
+        let scenario = || tried.rehearsal.scenario_of(&better.unwrap_or(given).order);
+        let link = line.playground.as_ref().and_then(|playground| {
+            playground_link(playground, &scenario(), tried.rehearsal.begins_at(), &mut notes)
+        });
+        let plan = PlanText {
+            notes: &notes,
+            link: link.as_deref().unwrap_or_default(),
+            ..tried.text(given, better)
+        };
         let text = if line.json {
-            json::line(&tried.written(given, better)) + "\n"
+            json::line(&Written { link: link.as_deref(), ..tried.written(given, better) }) + "\n"
         } else if line.scenario {
-            write_scenario(&tried.rehearsal.scenario_of(&better.unwrap_or(given).order))
+            write_scenario(&scenario())
         } else if line.markdown {
-            tried.told(given, better, plan_markdown)
+            plan_markdown(&plan)
         } else {
-            tried.told(given, better, |plan| plan_terminal(plan, host.style()))
+            plan_terminal(&plan, host.style())
         };
         host.out(&text);
         let is_done = given.ended.is_some() && given.nodes.iter().all(|node| !node.failed);
@@ -134,16 +147,15 @@ impl Tried {
         Some((given, best.filter(|it| it.cost() < given.cost())))
     }
 
-    /// The plan in words.
-    pub(crate) fn told(
-        &self,
-        given: &Rehearsed,
-        better: Option<&Rehearsed>,
-        tell: impl FnOnce(&PlanText<'_>) -> String,
-    ) -> String {
+    /// The plan for its words, without notes and link.
+    pub(crate) fn text<'a>(
+        &'a self,
+        given: &'a Rehearsed,
+        better: Option<&'a Rehearsed>,
+    ) -> PlanText<'a> {
         let Self { rehearsal, all } = self;
-        let notes = start_up_note(rehearsal.start_up());
-        tell(&PlanText { act: rehearsal.act(), given, better, tried: all.len(), notes: &notes })
+        let (act, tried) = (rehearsal.act(), all.len());
+        PlanText { act, given, better, tried, notes: &[], link: "" }
     }
 
     pub(crate) fn written<'a>(
@@ -161,6 +173,7 @@ impl Tried {
             start_up: start_up.collect(),
             given,
             better,
+            link: None,
         }
     }
 }

@@ -185,6 +185,12 @@ impl Rehearsal {
         self.simulator.config().release
     }
 
+    /// Time at which the procedure begins in the [scenario](Self::scenario_of) of a run.
+    #[must_use]
+    pub const fn begins_at(&self) -> Timestamp {
+        self.at
+    }
+
     /// Number of nodes in the cluster.
     #[must_use]
     pub fn cluster_size(&self) -> usize {

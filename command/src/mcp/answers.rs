@@ -12,7 +12,7 @@ use taintlab_core::scenario::{NodeGroup, Objects, Scenario, Step};
 use taintlab_core::time::{Span, Timestamp, format_duration};
 use taintlab_core::warnings::Severity;
 use taintlab_words::Style;
-use taintlab_words::plan::plan_terminal;
+use taintlab_words::plan::{PlanText, plan_terminal};
 use taintlab_words::report::{targets_terminal, terminal};
 
 use super::questions::{self, AtLeast, Lost};
@@ -20,7 +20,7 @@ use super::{Call, Found, arguments, at_most, first, time, value_of};
 use crate::line::Command;
 use crate::lint;
 use crate::options::moment;
-use crate::plan::Asked as Rehearsed;
+use crate::plan::{Asked as Rehearsed, start_up_note};
 use crate::report::{Asked, Cluster, Judged};
 use crate::run::{carry_out, is_shown, row, steps_of};
 use crate::schedule;
@@ -309,7 +309,9 @@ pub(super) fn plan(call: &Call<'_>, given: Value) -> Done<Found> {
     let tried = Rehearsed::of(&line.act, &line.options)?.tried(call, call.cluster())?;
     let (given, better) = tried.outcome().ok_or_else(another)?;
     let best = better.unwrap_or(given);
-    let text = tried.told(given, better, |plan| plan_terminal(plan, Style::Plain));
+    let notes = start_up_note(tried.rehearsal.start_up());
+    let plan = PlanText { notes: &notes, ..tried.text(given, better) };
+    let text = plan_terminal(&plan, Style::Plain);
     let mut figures = value_of(&tried.written(given, better));
     let instead = "ask about fewer nodes, or run the command";
     let mut limits: Vec<String> = Vec::new();

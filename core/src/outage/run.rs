@@ -177,10 +177,10 @@ impl OutageSearch {
         scenario
     }
 
-    /// Seconds from the beginning of the [scenario](Self::scenario_of) to the first fault.
+    /// Time of the first fault in the [scenario](Self::scenario_of).
     #[must_use]
-    pub const fn begins_at(&self) -> u64 {
-        self.at.as_nanos() / 1_000_000_000
+    pub const fn begins_at(&self) -> Timestamp {
+        self.at
     }
 
     /// Whether the ready pods of a workload stay the same without any fault.

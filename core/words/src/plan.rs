@@ -32,6 +32,8 @@ pub struct PlanText<'a> {
     pub tried: usize,
     /// Sentences about what the figures rest on.
     pub notes: &'a [String],
+    /// A link that plays it in the better order; empty if there is none.
+    pub link: &'a str,
 }
 
 /// The plan in a terminal.
@@ -47,7 +49,7 @@ pub fn plan_markdown(plan: &PlanText<'_>) -> String {
 }
 
 fn parts(plan: &PlanText<'_>) -> Vec<Part> {
-    let PlanText { act, given, better, tried, notes } = *plan;
+    let PlanText { act, given, better, tried, notes, link } = *plan;
     let mut parts = Vec::from([Part::Heading(title(act, given)), Part::Line(outcome(act, given))]);
     parts.extend(notes.iter().cloned().map(Part::Line));
     let blocked = given.blocked.iter().take(MOST).map(|it| Part::Line(blocked_by(it)));
@@ -88,6 +90,9 @@ fn parts(plan: &PlanText<'_>) -> Vec<Part> {
         if rest > 0 {
             parts.push(Part::Line(format!("and {rest} more: see --json")));
         }
+    }
+    if !link.is_empty() {
+        parts.push(Part::Line(format!("See it: {link}")));
     }
     parts
 }

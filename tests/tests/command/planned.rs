@@ -1,5 +1,9 @@
 //! `taintlab plan`: what becomes of a cluster while nodes are drained, replaced, taken away or tainted.
 
+use std::io::Read as _;
+
+use base64ct::{Base64UrlUnpadded, Encoding};
+use flate2::read::DeflateDecoder;
 use serde_json::Value;
 use taintlab_core::api::{NodeName, WorkloadKey};
 use taintlab_core::plan::{Act, NodeChoice, Procedure, Rehearsal, RehearsalOptions};
@@ -255,6 +259,41 @@ fn a_plan_can_be_played_as_a_scenario() {
     assert_eq!(nodes, ["a-new", "b-new", "c-new"]);
     let db = WorkloadKey::parse("replicaset/shop/db").unwrap();
     assert_eq!(simulator.cluster().ready_pods(&db), 2);
+}
+
+#[test]
+fn a_plan_has_a_link_that_plays_it_from_its_beginning() {
+    let cluster = nodes() + &workload("db", &["a", "b"]) + &budget("db", "maxUnavailable: 1");
+    let line = "drain a b";
+    let linked = format!("{line} --playground https://taintlab.example/");
+    let told = plan(&linked, &cluster).out;
+    let link = told.lines().find_map(|line| line.strip_prefix("See it: ")).unwrap();
+    let (packed, at) = link
+        .strip_prefix("https://taintlab.example/#d=")
+        .and_then(|it| it.split_once("&t="))
+        .unwrap_or_else(|| panic!("{link}"));
+    let packed = Base64UrlUnpadded::decode_vec(packed).unwrap();
+    let mut played = String::new();
+    DeflateDecoder::new(packed.as_slice()).read_to_string(&mut played).unwrap();
+    assert_eq!(played, plan(&format!("{line} --scenario"), &cluster).out);
+    let first = scenario(line, &cluster).steps[0].at;
+    assert_eq!(at, format!("{}s", first.0.as_secs_f64()));
+    assert_eq!(json(&linked, &cluster).0["link"], link);
+    assert!(plan(&format!("{linked} --markdown"), &cluster).out.contains(link));
+}
+
+#[test]
+fn a_cluster_that_is_too_large_for_a_link_has_a_note() {
+    let more = |number: usize| node(&format!("n{number:x}-{}", number * 7919), "z");
+    let cluster = nodes() + &(0..2_000).map(more).collect::<String>();
+    let told = plan("drain a --orders 1 --playground https://taintlab.example/", &cluster);
+    assert_eq!(told.code, 0, "{told:?}");
+    assert!(
+        told.out.contains("The cluster is too large for a link: use --scenario"),
+        "{}",
+        told.out
+    );
+    assert!(!told.out.contains("See it"), "{}", told.out);
 }
 
 fn permutations(nodes: &[NodeName]) -> Vec<Vec<NodeName>> {
