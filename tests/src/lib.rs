@@ -1,6 +1,7 @@
 //! Shared pieces of the tests.
 
 pub mod conformance;
+pub mod dice;
 pub mod kubelet;
 pub mod kubelet_run;
 pub mod lifecycle;
@@ -8,4 +9,5 @@ pub mod marked;
 pub mod model;
 pub mod models;
 pub mod notation;
+pub mod soak;
 pub mod text;

@@ -598,7 +598,8 @@ fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {
 }
 
 /// The seconds of the first toleration that answers each taint; nothing if one has no answer.
-fn seconds_used(taints: &[Taint], tolerations: &[Toleration]) -> Option<Vec<Option<i64>>> {
+#[must_use]
+pub fn seconds_used(taints: &[Taint], tolerations: &[Toleration]) -> Option<Vec<Option<i64>>> {
     taints
         .iter()
         .map(|taint| {
@@ -609,7 +610,8 @@ fn seconds_used(taints: &[Taint], tolerations: &[Toleration]) -> Option<Vec<Opti
 }
 
 /// The least of them in nanoseconds; nothing if it is forever.
-fn tolerated_time(seconds: &[Option<i64>]) -> Option<u64> {
+#[must_use]
+pub fn tolerated_time(seconds: &[Option<i64>]) -> Option<u64> {
     let mut least = i64::MAX;
     for &seconds in seconds.iter().flatten() {
         if seconds <= 0 {

@@ -20,6 +20,7 @@ mod schema;
 mod setup;
 mod site;
 mod size;
+mod soak;
 mod steps;
 mod suite;
 mod vectors;
@@ -89,6 +90,9 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
+    /// Run random clusters with random faults over simulated time, and check invariants after every
+    /// step; a seed that fails is made smaller and written to target/soak/
+    Soak(soak::SoakOptions),
     /// Build for release and print the sizes of the page and the npm package; fails over the budget
     Size {
         /// Of what is built, print instead what the code is for, and fail where that has grown since it was
@@ -156,6 +160,7 @@ fn run(workspace: &mut Workspace, task: Task) -> anyhow::Result<ExitCode> {
                 bench::page(workspace)?;
             }
         }
+        Task::Soak(options) => soak::run(workspace, &options)?,
         Task::Size { by_cause: true } => causes::report(workspace)?,
         Task::Size { by_cause: false } => {
             playground::set_up_and_build(workspace)?;

@@ -8,7 +8,88 @@ pub mod devices;
 pub mod scheduler;
 pub mod workloads;
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Serialize;
 use serde_json::Value;
+use taintlab_core::release::KubernetesRelease;
+
+/// Objects as JSON. States share the objects that are equal in both.
+#[derive(Clone, Debug, Default)]
+pub struct Objects(Vec<Arc<Value>>);
+
+impl Objects {
+    /// The objects in their order.
+    #[must_use]
+    pub fn iter(&self) -> <&Self as IntoIterator>::IntoIter {
+        self.into_iter()
+    }
+
+    /// Copies of the objects.
+    #[must_use]
+    pub fn to_vec(&self) -> Vec<Value> {
+        self.iter().cloned().collect()
+    }
+}
+
+impl<'a> IntoIterator for &'a Objects {
+    type Item = &'a Value;
+    type IntoIter = std::iter::Map<std::slice::Iter<'a, Arc<Value>>, fn(&Arc<Value>) -> &Value>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter().map(|object| object)
+    }
+}
+
+impl FromIterator<Value> for Objects {
+    fn from_iter<I: IntoIterator<Item = Value>>(objects: I) -> Self {
+        Self(objects.into_iter().map(Arc::new).collect())
+    }
+}
+
+/// Reads objects of one kind, and writes those anew that are others than the last time.
+#[derive(Clone, Debug)]
+pub struct Reader<T>(BTreeMap<*const T, (Arc<T>, Arc<Value>)>);
+
+impl<T> Default for Reader<T> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
+impl<T: Serialize> Reader<T> {
+    /// The objects as JSON.
+    ///
+    /// # Panics
+    /// An object cannot be written as JSON, which is an error of its type.
+    pub fn read<'a>(&mut self, objects: impl Iterator<Item = &'a Arc<T>>) -> Objects
+    where
+        T: 'a,
+    {
+        let mut known = BTreeMap::new();
+        let read = objects.map(|object| {
+            // An object that is known is alive, so that no other one has its address.
+            let found = self.0.remove(&Arc::as_ptr(object)).map(|(_, json)| json);
+            let json = found.unwrap_or_else(|| Arc::new(serde_json::to_value(&**object).unwrap()));
+            known.insert(Arc::as_ptr(object), (object.clone(), json.clone()));
+            json
+        });
+        let read = Objects(read.collect());
+        self.0 = known;
+        read
+    }
+}
+
+/// The minor of a release.
+///
+/// # Panics
+/// A release has another form than `1.30`.
+#[must_use]
+pub fn minor_of(release: KubernetesRelease) -> u8 {
+    let text = release.to_string();
+    text.strip_prefix("1.").and_then(|minor| minor.parse().ok()).unwrap()
+}
 
 /// The text at a path, empty if there is none.
 #[must_use]

@@ -98,13 +98,16 @@ fn amount(resource: &str, value: Option<&Value>) -> i64 {
     unit.map_or_else(|| of(&text, 1), |(rest, factor)| of(rest, factor))
 }
 
-fn allocatable(node: &Value, resource: &str) -> i64 {
+/// What a node has of a resource: thousandths of a core, bytes or pieces.
+#[must_use]
+pub fn allocatable(node: &Value, resource: &str) -> i64 {
     amount(resource, node.pointer("/status/allocatable").and_then(|all| all.get(resource)))
 }
 
 /// What the containers of a pod request; with `least`, a container that says nothing counts as if
 /// it said that.
-fn request(pod: &Value, resource: &str, least: i64) -> i64 {
+#[must_use]
+pub fn request(pod: &Value, resource: &str, least: i64) -> i64 {
     let of = |container: &Value| {
         let value = container.pointer("/resources/requests").and_then(|all| all.get(resource));
         if value.is_none() { least } else { amount(resource, value) }

@@ -2,12 +2,17 @@
 //! to do at an instant: everything counted anew from plain lists, before a step and after it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
+use taintlab_core::api::{Node, Pod, PodDisruptionBudget, Workload, WorkloadKind};
+use taintlab_core::event::{Event, EventKind};
+use taintlab_core::kubelet::NodeShutdownReport;
+use taintlab_core::simulator::Simulator;
 
 use super::{
-    has_condition, has_ended, is_terminating, label, list, name, node_matches, number, selects,
-    text, tolerates,
+    Objects, Reader, has_condition, has_ended, is_terminating, label, list, minor_of, name,
+    node_matches, number, selects, text, tolerates,
 };
 
 /// A cluster at an instant.
@@ -18,13 +23,13 @@ pub struct State {
     /// Seconds of the wall clock, as [`seconds`] reads them.
     pub now: f64,
     /// All nodes.
-    pub nodes: Vec<Value>,
+    pub nodes: Objects,
     /// All pods.
-    pub pods: Vec<Value>,
+    pub pods: Objects,
     /// All workloads.
-    pub workloads: Vec<Value>,
+    pub workloads: Objects,
     /// All PodDisruptionBudgets.
-    pub budgets: Vec<Value>,
+    pub budgets: Objects,
 }
 
 /// An Event of Kubernetes.
@@ -51,13 +56,78 @@ pub struct Memory {
     pub said: BTreeMap<&'static str, usize>,
 }
 
-/// Seconds since the first of the month of a time such as `2026-01-01T00:00:10Z`.
+/// Reads the states of a simulation one after the other.
+#[derive(Clone, Debug, Default)]
+pub struct StateReader {
+    nodes: Reader<Node>,
+    pods: Reader<Pod>,
+    workloads: Reader<Workload>,
+    budgets: Reader<PodDisruptionBudget>,
+}
+
+impl StateReader {
+    /// The state now.
+    ///
+    /// # Panics
+    /// An object cannot be written as JSON, which is an error of its type.
+    pub fn read(&mut self, simulator: &Simulator) -> State {
+        let cluster = simulator.cluster();
+        let now = simulator.wall_clock(simulator.now()).to_string();
+        let part = simulator.now().as_nanos() % 1_000_000_000;
+        let mut workloads = self.workloads.read(cluster.workloads().map(|(_, it)| it));
+        for (object, (key, _)) in workloads.0.iter_mut().zip(cluster.workloads()) {
+            // The status of a DaemonSet is not in its object.
+            if key.kind == WorkloadKind::DaemonSet {
+                let view = simulator.workload_view(key).unwrap();
+                Arc::make_mut(object)["status"] = json!({ "desiredNumberScheduled": view.desired,
+                    "currentNumberScheduled": view.current });
+            }
+        }
+        State {
+            minor: minor_of(simulator.config().release),
+            now: seconds(&now) + part as f64 / 1e9,
+            nodes: self.nodes.read(cluster.nodes().map(|(_, it)| it)),
+            pods: self.pods.read(cluster.pods().map(|(_, it)| it)),
+            workloads,
+            budgets: self.budgets.read(cluster.budgets().map(|(_, it)| it)),
+        }
+    }
+}
+
+/// What was recorded in a step.
+#[must_use]
+pub fn recorded(events: &[Event]) -> Vec<Recorded> {
+    let events = events.iter().filter_map(|event| match &event.what {
+        EventKind::EventRecorded(it) => Some(Recorded {
+            component: it.component.to_owned(),
+            reason: it.reason.to_owned(),
+            message: it.message.clone(),
+        }),
+        EventKind::NodeShutdown {
+            report: NodeShutdownReport::PodEnded { pod } | NodeShutdownReport::Killing { pod, .. },
+            ..
+        } => Some(Recorded {
+            component: "kubelet".to_owned(),
+            reason: "PodEnded".to_owned(),
+            message: pod.name().to_owned(),
+        }),
+        _ => None,
+    });
+    events.collect()
+}
+
+/// Seconds since 1970 of a time such as `2026-01-01T00:00:10Z`.
 #[must_use]
 pub fn seconds(time: &str) -> f64 {
     let part = |from: usize, to: usize| {
-        time.get(from..to).and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0)
+        time.get(from..to).and_then(|text| text.parse::<i64>().ok()).unwrap_or(0)
     };
-    part(8, 10) * 86_400.0 + part(11, 13) * 3_600.0 + part(14, 16) * 60.0 + part(17, 19)
+    // Years begin in March, so that the leap day is the last one.
+    let (year, month) = (part(0, 4), part(5, 7));
+    let (year, month) = if month < 3 { (year - 1, month + 9) } else { (year, month - 3) };
+    let leap_days = year / 4 - year / 100 + year / 400;
+    let days = year * 365 + leap_days + (month * 153 + 2) / 5 + part(8, 10) - 719_469;
+    (days * 86_400 + part(11, 13) * 3_600 + part(14, 16) * 60 + part(17, 19)) as f64
 }
 
 fn count<T>(all: impl Iterator<Item = T>) -> i64 {

@@ -8,7 +8,7 @@ use taintlab_core::policy::devices::{AllocatorFeatures, PublishedDevice, allocat
 use taintlab_tests::models;
 
 use super::check;
-use super::generate::Dice;
+use taintlab_tests::dice::Dice;
 
 fn taint(dice: &mut Dice) -> Value {
     let effect = dice.pick(&["NoSchedule", "NoExecute", "None"]);

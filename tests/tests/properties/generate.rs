@@ -5,6 +5,8 @@
 //! left out when a failing script is made smaller. What a step is depends on what is there when it
 //! comes.
 
+use std::ops::{Deref, DerefMut};
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use taintlab_core::api::{
@@ -15,6 +17,7 @@ use taintlab_core::event::Event;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{Simulator, SimulatorConfig};
 use taintlab_core::time::Timestamp;
+use taintlab_tests::dice::Dice;
 use taintlab_tests::notation;
 
 /// Releases on both sides of every difference.
@@ -63,7 +66,7 @@ pub(crate) fn script() -> impl Strategy<Value = Script> {
 }
 
 fn make(cluster: u64, steps: &[u64]) -> Script {
-    let mut dice = Dice::new(cluster);
+    let mut dice = Maker { dice: Dice::new(cluster), uids: 0 };
     let config = SimulatorConfig {
         stand_in_api_server: dice.one_in(2),
         ..SimulatorConfig::of(KubernetesRelease::new(*dice.pick(&RELEASES)).unwrap())
@@ -98,38 +101,27 @@ fn node_name(node: usize) -> String {
     format!("n{node}")
 }
 
-/// Numbers from one number (SplitMix64), and what is made of them.
-pub(crate) struct Dice {
-    pub(super) state: u64,
+/// What scripts are made of.
+struct Maker {
+    dice: Dice,
     uids: u32,
 }
 
-impl Dice {
-    /// What comes of one number.
-    pub(crate) fn new(state: u64) -> Self {
-        Self { state, uids: 0 }
-    }
+impl Deref for Maker {
+    type Target = Dice;
 
-    fn roll(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+    fn deref(&self) -> &Dice {
+        &self.dice
     }
+}
 
-    pub(crate) fn below(&mut self, limit: usize) -> usize {
-        (self.roll() % limit as u64) as usize
+impl DerefMut for Maker {
+    fn deref_mut(&mut self) -> &mut Dice {
+        &mut self.dice
     }
+}
 
-    pub(crate) fn one_in(&mut self, number: usize) -> bool {
-        self.below(number) == 0
-    }
-
-    pub(crate) fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
-        &list[self.below(list.len())]
-    }
-
+impl Maker {
     fn key(&mut self) -> &'static str {
         self.pick::<&str>(&["a", "a", "a", "b", "b", "c"])
     }

@@ -14,6 +14,7 @@ mod model;
 mod node_lifecycle;
 mod ordered;
 mod scheduler;
+mod soak;
 mod workloads;
 
 use proptest::strategy::Strategy;

@@ -25,7 +25,7 @@ use taintlab_tests::models::scheduler::{Budget, Storage, World};
 use taintlab_tests::models::{is_terminating, list, name, selects};
 
 use super::check;
-use super::generate::Dice;
+use taintlab_tests::dice::Dice;
 
 const MINORS: [u8; 20] =
     [18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37];

@@ -10,18 +10,16 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use taintlab_core::api::{
     ConditionStatus, Node, NodeName, Pod, PodDisruptionBudget, PodKey, PodPhase, Taint,
-    TaintEffect, Workload, WorkloadKey, WorkloadKind,
+    TaintEffect, Workload, WorkloadKey,
 };
 use taintlab_core::command::Command;
-use taintlab_core::event::EventKind;
-use taintlab_core::kubelet::NodeShutdownReport;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{InitialState, Simulator, SimulatorConfig};
 use taintlab_core::time::{Span, Timestamp};
-use taintlab_tests::models::workloads::{Memory, Recorded, State, Step, seconds};
+use taintlab_tests::models::workloads::{Memory, State, StateReader, Step, recorded};
 
 use super::check;
-use super::generate::Dice;
+use taintlab_tests::dice::Dice;
 
 const MINORS: [u8; 20] =
     [18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37];
@@ -225,55 +223,6 @@ fn command(dice: &mut Dice, simulator: &Simulator) -> Option<Command> {
     })
 }
 
-fn state(minor: u8, simulator: &Simulator) -> State {
-    let cluster = simulator.cluster();
-    fn json<T: serde::Serialize>(object: &T) -> Value {
-        serde_json::to_value(object).unwrap()
-    }
-    let now = json(&simulator.wall_clock(simulator.now()));
-    let part = simulator.now().as_nanos() % 1_000_000_000;
-    State {
-        minor,
-        now: seconds(now.as_str().unwrap()) + part as f64 / 1e9,
-        nodes: cluster.nodes().map(|(_, node)| json(&**node)).collect(),
-        pods: cluster.pods().map(|(_, pod)| json(&**pod)).collect(),
-        workloads: cluster
-            .workloads()
-            .map(|(key, workload)| {
-                let mut object = json(&**workload);
-                // The status of a DaemonSet is not in its object.
-                if key.kind == WorkloadKind::DaemonSet {
-                    let view = simulator.workload_view(key).unwrap();
-                    object["status"] = json!({ "desiredNumberScheduled": view.desired,
-                    "currentNumberScheduled": view.current });
-                }
-                object
-            })
-            .collect(),
-        budgets: cluster.budgets().map(|(_, budget)| json(&**budget)).collect(),
-    }
-}
-
-fn recorded(simulator: &mut Simulator) -> Vec<Recorded> {
-    let events = simulator.drain_events().into_iter().filter_map(|event| match event.what {
-        EventKind::EventRecorded(it) => Some(Recorded {
-            component: it.component.to_owned(),
-            reason: it.reason.to_owned(),
-            message: it.message,
-        }),
-        EventKind::NodeShutdown {
-            report: NodeShutdownReport::PodEnded { pod } | NodeShutdownReport::Killing { pod, .. },
-            ..
-        } => Some(Recorded {
-            component: "kubelet".to_owned(),
-            reason: "PodEnded".to_owned(),
-            message: pod.name().to_owned(),
-        }),
-        _ => None,
-    });
-    events.collect()
-}
-
 #[test]
 fn workloads_and_model_agree() {
     let steps_in_all = Cell::new(0_u64);
@@ -283,10 +232,11 @@ fn workloads_and_model_agree() {
         let mut dice = Dice::new(seed);
         let (minor, mut simulator) = world(&mut dice);
         let mut memory = Memory::default();
+        let mut reader = StateReader::default();
         let mut before = State { minor, ..State::default() };
         let mut compare = |simulator: &mut Simulator, what: &str| {
-            let events = recorded(simulator);
-            let after = state(minor, simulator);
+            let events = recorded(&simulator.drain_events());
+            let after = reader.read(simulator);
             let step = Step { before: &before, after: &after, events: &events };
             let wrong = step.differences(&mut memory);
             steps_in_all.set(steps_in_all.get() + 1);

@@ -1,5 +1,7 @@
 //! Random clusters of three zones, and faults.
 
+use std::ops::{Deref, DerefMut};
+
 use taintlab_core::api::{Node, Pod, PodKey, TaintEffect, Toleration};
 use taintlab_core::command::{ApiErrorKind, Command, NodeWrite};
 use taintlab_core::controllers::node_lifecycle::zone::ZONE_LABEL;
@@ -7,7 +9,7 @@ use taintlab_core::event::Event;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{Simulator, SimulatorConfig};
 use taintlab_core::time::{Span, Timestamp};
-use taintlab_tests::notation;
+use taintlab_tests::{dice, notation};
 
 const NODES: usize = 8;
 
@@ -57,7 +59,7 @@ pub(crate) fn scripts(cases: u64, faults: Faults, property: impl Fn(&Script, &mu
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let (seed, times) = (number("TAINTLAB_SEED").unwrap_or(0), number("TAINTLAB_CASES"));
     for case in 0..cases * times.unwrap_or(1) {
-        let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9).wrapping_add(case));
+        let mut dice = Dice(dice::Dice::new(seed.wrapping_mul(0x9e37_79b9).wrapping_add(case)));
         let script = make(&mut dice, faults);
         let guard = Guard(case);
         property(&script, &mut dice);
@@ -116,28 +118,26 @@ fn make(dice: &mut Dice, faults: Faults) -> Script {
     Script { config, nodes, pods, commands, end }
 }
 
-/// Numbers from one number (SplitMix64), and what is made of them.
-pub(crate) struct Dice(u64);
+/// What scripts are made of.
+pub(crate) struct Dice(dice::Dice);
+
+impl Deref for Dice {
+    type Target = dice::Dice;
+
+    fn deref(&self) -> &dice::Dice {
+        &self.0
+    }
+}
+
+impl DerefMut for Dice {
+    fn deref_mut(&mut self) -> &mut dice::Dice {
+        &mut self.0
+    }
+}
 
 impl Dice {
-    pub(crate) fn roll(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub(crate) fn below(&mut self, limit: usize) -> usize {
-        (self.roll() % limit as u64) as usize
-    }
-
-    pub(crate) fn one_in(&mut self, number: usize) -> bool {
-        self.below(number) == 0
-    }
-
     fn pick<'a>(&mut self, list: &[&'a str]) -> &'a str {
-        list[self.below(list.len())]
+        self.0.pick(list)
     }
 
     fn zone(&mut self) -> &'static str {
