@@ -105,6 +105,7 @@ pub(crate) struct Kubelets {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wake {
     Post,
+    UnmarkPods,
     Start,
     Stop,
     EvictionManager,
@@ -262,6 +263,8 @@ pub(crate) struct Kubelet {
     report: heartbeat::KubeletConditions,
     /// When it posts a status that is not what the object says.
     post: Option<TimerId>,
+    /// When it posts the statuses of pods that a controller has written meanwhile.
+    unmark: Option<TimerId>,
     /// When it starts or stops by itself.
     switch: Option<TimerId>,
     flap: Option<Flap>,
@@ -302,6 +305,7 @@ impl Kubelet {
             heartbeats,
             report,
             post: None,
+            unmark: None,
             switch: None,
             flap: None,
             marked: OrderedSet::new(),
@@ -810,7 +814,7 @@ impl Controller for Kubelets {
         let (node, wake) = self.timers.get(&timer)?;
         let node = node.clone();
         Some(match wake {
-            Wake::Post => TimeoutReason::KubeletPosts { node },
+            Wake::Post | Wake::UnmarkPods => TimeoutReason::KubeletPosts { node },
             Wake::Start => TimeoutReason::KubeletStarts { node },
             Wake::Stop => TimeoutReason::KubeletStops { node },
             Wake::Shutdown => TimeoutReason::ShutdownGoesOn { node },

@@ -457,7 +457,9 @@ impl Simulator {
                     Action::PatchPodStatus { id, pod: key, patch } => {
                         let (result, pod) = self.api.patch_pod_status(&key, &patch);
                         let write = pod.map(|pod| {
-                            self.kubelets.remember_marked(&key, &pod.spec.node_name);
+                            let node = &pod.spec.node_name;
+                            let mut context = self.api.context(&mut self.sequence);
+                            self.kubelets.remember_marked(&mut context, &key, node);
                             Write::PutPod(key, Box::new(pod))
                         });
                         (id, (result, write))

@@ -11,7 +11,7 @@ use taintlab_manifest::write_scenario;
 use taintlab_tests::soak::{Run, Tally, run, shrink};
 
 /// How long a run that fails is made smaller.
-const SHRINK_TIME: Duration = Duration::from_secs(60);
+const SHRINK_TIME: Duration = Duration::from_secs(30);
 const YEAR: f64 = 365.25 * 24.0 * 3_600.0;
 
 struct Options {

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use taintlab_core::api::{Node, Pod, PodDisruptionBudget, Workload, WorkloadKind};
-use taintlab_core::event::{Event, EventKind};
+use taintlab_core::api::{Node, Pod, PodDisruptionBudget, PodKey, Workload, WorkloadKind};
+use taintlab_core::event::{Event, EventKind, ObjectReference, RecordedEvent};
 use taintlab_core::kubelet::NodeShutdownReport;
 use taintlab_core::simulator::Simulator;
 
@@ -97,7 +97,20 @@ impl StateReader {
 /// What was recorded in a step.
 #[must_use]
 pub fn recorded(events: &[Event]) -> Vec<Recorded> {
+    let ended = |pod: &PodKey| {
+        Some(Recorded {
+            component: "kubelet".to_owned(),
+            reason: "PodEnded".to_owned(),
+            message: pod.name().to_owned(),
+        })
+    };
     let events = events.iter().filter_map(|event| match &event.what {
+        EventKind::EventRecorded(RecordedEvent {
+            component: "kubelet",
+            reason: "Evicted",
+            involved_object: ObjectReference::Pod { pod, .. },
+            ..
+        }) => ended(pod),
         EventKind::EventRecorded(it) => Some(Recorded {
             component: it.component.to_owned(),
             reason: it.reason.to_owned(),
@@ -106,11 +119,7 @@ pub fn recorded(events: &[Event]) -> Vec<Recorded> {
         EventKind::NodeShutdown {
             report: NodeShutdownReport::PodEnded { pod } | NodeShutdownReport::Killing { pod, .. },
             ..
-        } => Some(Recorded {
-            component: "kubelet".to_owned(),
-            reason: "PodEnded".to_owned(),
-            message: pod.name().to_owned(),
-        }),
+        } => ended(pod),
         _ => None,
     });
     events.collect()
@@ -273,7 +282,7 @@ pub struct Step<'a> {
     /// After, when nothing is left to do at this instant.
     pub after: &'a State,
     /// What was recorded; `PodEnded` by a kubelet with the name of a pod that has failed since its
-    /// node is shut down.
+    /// node is shut down or has too little of something.
     pub events: &'a [Recorded],
 }
 

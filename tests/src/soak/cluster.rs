@@ -65,7 +65,15 @@ pub fn cluster(dice: &mut Dice) -> Scenario {
         "kubernetes": kubernetes,
         "objects": { "nodes": nodes, "workloads": objects, "budgets": budgets, "others": others },
     });
-    serde_json::from_value(scenario).unwrap()
+    let mut scenario: Scenario = serde_json::from_value(scenario).unwrap();
+    // Not every release has all gates together, or shutdowns.
+    if scenario.simulator().is_err() {
+        scenario.kubernetes.feature_gates.clear();
+    }
+    if scenario.simulator().is_err() {
+        scenario.kubernetes.kubelet_configuration = None;
+    }
+    scenario
 }
 
 /// A node of one of the zones.

@@ -29,7 +29,7 @@ pub const ORDER: Invariant = "events come in the order of time, none before the 
 /// [`Simulator::poll_timeout`].
 pub const DEADLINE: Invariant = "nothing happens before the deadline that the simulator names";
 /// Progress.
-pub const PROGRESS: Invariant = "time does not stand still";
+pub const PROGRESS: Invariant = "time passes: a minute has at most 3,000 deadlines";
 /// Snapshots and the split of time.
 pub const SPLIT: Invariant = "a copy that advances in one go has the same events";
 /// [`Simulator::forecast`].

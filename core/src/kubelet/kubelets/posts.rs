@@ -149,9 +149,8 @@ impl Kubelets {
 
     /// The node is gone or unreachable: there is nothing to post.
     pub(super) fn forget_post(&mut self, name: &NodeName) {
-        if let Some(kubelet) = self.by_node.get_mut(name.as_str())
-            && let Some(timer) = kubelet.post.take()
-        {
+        let Some(kubelet) = self.by_node.get_mut(name.as_str()) else { return };
+        for timer in [kubelet.post.take(), kubelet.unmark.take()].into_iter().flatten() {
             self.timers.stop(&timer);
         }
     }
@@ -168,17 +167,29 @@ impl Kubelets {
         kubelet.post = Some(timer);
     }
 
-    /// A controller has written the status of a pod, which its kubelet knows better.
-    pub(crate) fn remember_marked(&mut self, key: &PodKey, node: &str) {
-        if let Some(kubelet) = self.by_node.get_mut(node) {
-            kubelet.marked.insert(key.clone());
+    /// A controller has written the status of a pod, which its kubelet knows better: it posts that
+    /// with the status of its node, or by itself if its node is posted as ready. Mirrors
+    /// `manager.syncBatch` and `needsReconcile` of the kubelet, which looks every 10 s.
+    pub(crate) fn remember_marked(&mut self, context: &mut Context<'_>, key: &PodKey, node: &str) {
+        let Some(kubelet) = self.by_node.get_mut(node) else { return };
+        kubelet.marked.insert(key.clone());
+        let posts = !kubelet.connected || kubelet.post.is_some() || kubelet.unmark.is_some();
+        if posts || !kubelet.report.is_ready() {
+            return;
         }
+        let name = NodeName::from(node);
+        let at = kubelet.clocks(&self.config, &name).status.next_after(context.now);
+        let timer = self.timers.start(context.sequence, at, (name, Wake::UnmarkPods));
+        kubelet.unmark = Some(timer);
     }
 
     /// A kubelet that is ready says that its pods are.
     pub(super) fn unmark_pods(&mut self, name: &NodeName) {
         let Some(kubelet) = self.by_node.get_mut(name.as_str()) else { return };
         let marked = core::mem::take(&mut kubelet.marked);
+        if let Some(timer) = kubelet.unmark.take() {
+            self.timers.stop(&timer);
+        }
         self.then(name, marked.into_iter().map(Step::UnmarkPod));
     }
 

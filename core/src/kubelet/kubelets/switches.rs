@@ -187,7 +187,11 @@ impl Kubelets {
                 let up = Step::PlanSwitch(flap.up, Wake::Stop);
                 [Step::Switch { runs: true }, if last { Step::ForgetSwitch } else { up }]
             }
-            Wake::Stop | Wake::Post | Wake::EvictionManager | Wake::Shutdown => {
+            Wake::Stop
+            | Wake::Post
+            | Wake::UnmarkPods
+            | Wake::EvictionManager
+            | Wake::Shutdown => {
                 flap.left = flap.left.map(|left| left.saturating_sub(1));
                 [Step::Switch { runs: false }, Step::PlanSwitch(flap.down, Wake::Start)]
             }
@@ -209,6 +213,10 @@ impl Kubelets {
         if wake == Wake::Post {
             kubelet.post = None;
             self.then(name, [Step::Post { renew: false }]);
+            return;
+        }
+        if wake == Wake::UnmarkPods {
+            self.unmark_pods(name);
             return;
         }
         kubelet.switch = None;
