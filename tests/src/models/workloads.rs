@@ -107,7 +107,7 @@ pub fn recorded(events: &[Event]) -> Vec<Recorded> {
     let events = events.iter().filter_map(|event| match &event.what {
         EventKind::EventRecorded(RecordedEvent {
             component: "kubelet",
-            reason: "Evicted",
+            type_: "Warning",
             involved_object: ObjectReference::Pod { pod, .. },
             ..
         }) => ended(pod),
@@ -206,6 +206,12 @@ fn daemon_tolerations(pod: &mut Value) {
     pod["spec"]["tolerations"] = tolerations.into();
 }
 
+/// Whether the template of a set has a label that its pod does not have.
+fn is_of_older_template(set: &Value, pod: &Value) -> bool {
+    let labels = set.pointer("/spec/template/metadata/labels").and_then(Value::as_object);
+    labels.into_iter().flatten().any(|(key, value)| label(pod, key) != value.as_str())
+}
+
 /// The node that a daemon pod is on or meant for.
 fn daemon_node(pod: &Value) -> String {
     let there = text(pod, "/spec/nodeName");
@@ -282,7 +288,7 @@ pub struct Step<'a> {
     /// After, when nothing is left to do at this instant.
     pub after: &'a State,
     /// What was recorded; `PodEnded` by a kubelet with the name of a pod that has failed since its
-    /// node is shut down or has too little of something.
+    /// node is shut down or has too little of something, or since its kubelet does not take it.
     pub events: &'a [Recorded],
 }
 
@@ -668,7 +674,13 @@ impl Step<'_> {
             desired += i64::from(should_run);
             current += i64::from(should_run && !pods.is_empty());
             let available = pods.iter().any(|pod| self.after.is_available(set, pod));
-            unavailable += i64::from(should_run && !available);
+            // Since 1.21 `rollingUpdate` replaces an old pod that is not available at once, and does not
+            // count its node (`allowedReplacementPods`).
+            let was = on(self.before, name(node));
+            let replaced = self.after.minor >= 21
+                && was.iter().any(|it| !is_terminating(it) && is_of_older_template(set, it))
+                && !was.iter().any(|it| self.before.is_available(set, it));
+            unavailable += i64::from(should_run && !available && !replaced);
         }
         for (field, expected) in
             [("desiredNumberScheduled", desired), ("currentNumberScheduled", current)]

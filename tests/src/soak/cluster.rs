@@ -160,7 +160,8 @@ fn workload(dice: &mut Dice, kind: &str, name: &str, more: &Value) -> Value {
     if dice.one_in(5) {
         pod["nodeSelector"] = json!({ "disk": "ssd" });
     }
-    let mut spec = json!({ "template": { "metadata": { "labels": { "app": name } }, "spec": pod } });
+    let mut spec =
+        json!({ "template": { "metadata": { "labels": { "app": name } }, "spec": pod } });
     if kind == "Job" {
         spec["template"]["spec"]["restartPolicy"] = "Never".into();
     } else {

@@ -35,26 +35,47 @@ pub fn fault(dice: &mut Dice, simulator: &Simulator, nodes: &[Node]) -> Option<C
         13 => Some(Command::shut_down_gracefully(node.clone())),
         14 => command("shutDownNode", &json!({ "node": node })),
         15 => command("cancelShutdown", &json!({ "node": node })),
-        16 => command("flapKubelet", &json!({ "node": node, "times": 1 + dice.below(3),
-            "down": *dice.pick(&["5s", "70s", "10m"]), "up": *dice.pick(&["1s", "30s"]) })),
+        16 => command(
+            "flapKubelet",
+            &json!({ "node": node, "times": 1 + dice.below(3),
+            "down": *dice.pick(&["5s", "70s", "10m"]), "up": *dice.pick(&["1s", "30s"]) }),
+        ),
         17 => command("deleteNode", &json!({ "node": node })),
         18 | 19 => Some(Command::CreateNode(first.clone())),
-        20 => command("registerNode", &json!({ "node": first,
-            "kubeletStartsAfter": *dice.pick(&["0s", "30s", "5m"]) })),
-        21..23 => command("taint", &json!({ "node": node,
-            "taint": { "key": TAINT_KEY, "effect": effect } })),
+        20 => command(
+            "registerNode",
+            &json!({ "node": first,
+            "kubeletStartsAfter": *dice.pick(&["0s", "30s", "5m"]) }),
+        ),
+        21..23 => command(
+            "taint",
+            &json!({ "node": node,
+            "taint": { "key": TAINT_KEY, "effect": effect } }),
+        ),
         23 => command("untaint", &json!({ "node": node, "key": TAINT_KEY })),
-        24 => command("untaint", &json!({ "node": node, "effect": "NoExecute",
-            "key": "node.kubernetes.io/unreachable" })),
-        25 => command("setUnschedulable", &json!({ "node": node,
-            "unschedulable": !dice.one_in(3) })),
-        26..28 => command("drain", &json!({ "nodes": [node], "options": {
+        24 => command(
+            "untaint",
+            &json!({ "node": node, "effect": "NoExecute",
+            "key": "node.kubernetes.io/unreachable" }),
+        ),
+        25 => command(
+            "setUnschedulable",
+            &json!({ "node": node,
+            "unschedulable": !dice.one_in(3) }),
+        ),
+        26..28 => command(
+            "drain",
+            &json!({ "nodes": [node], "options": {
             "ignoreDaemonsets": true, "force": true,
             "timeout": *dice.pick(&["0s", "40s", "10m"]),
-            "disableEviction": dice.one_in(4) } })),
-        28..30 => command("setNodeCondition", &json!({ "node": node,
+            "disableEviction": dice.one_in(4) } }),
+        ),
+        28..30 => command(
+            "setNodeCondition",
+            &json!({ "node": node,
             "type": *dice.pick(&["Ready", "MemoryPressure", "DiskPressure"]),
-            "status": *dice.pick(&["True", "False", "Unknown"]) })),
+            "status": *dice.pick(&["True", "False", "Unknown"]) }),
+        ),
         30 => Some(Command::RestartControllerManager),
         31 => Some(Command::RestartTaintEvictionController),
         32..34 => command("evictPod", &json!({ "pod": pod? })),
@@ -78,29 +99,41 @@ pub fn fault(dice: &mut Dice, simulator: &Simulator, nodes: &[Node]) -> Option<C
             workload.spec.template.metadata.labels.insert("version".into(), version);
             Some(Command::UpdateWorkload(Box::new(workload)))
         }
-        41 => command("failPodWrites", &json!({ "pod": pod?, "verb": "delete",
-            "times": 1 + dice.below(3) })),
+        41 => command(
+            "failPodWrites",
+            &json!({ "pod": pod?, "verb": "delete",
+            "times": 1 + dice.below(3) }),
+        ),
         // Taints and labels that were not written wait for the next change of the node, upstream for
         // its next status, which comes within 5 minutes: a cluster at rest would never recover.
-        42 => command("failNodeWrites", &json!({ "node": node, "times": 1 + dice.below(6),
-            "write": "status" })),
+        42 => command(
+            "failNodeWrites",
+            &json!({ "node": node, "times": 1 + dice.below(6),
+            "write": "status" }),
+        ),
         43 => command("setNodeResources", &json!({ "node": node })),
-        _ => command("loadNode", &json!({ "node": node, "resource": "memory",
-            "leaves": *dice.pick(&["50Mi", "90Mi", "1Gi"]) })),
+        _ => command(
+            "loadNode",
+            &json!({ "node": node, "resource": "memory",
+            "leaves": *dice.pick(&["50Mi", "90Mi", "1Gi"]) }),
+        ),
     }
 }
 
 /// All commands that undo what [`fault`] did.
 pub fn repairs(simulator: &Simulator, nodes: &[Node], drains: &BTreeSet<u64>) -> Vec<Command> {
     let mut all = Vec::new();
-    all.extend(drains.iter().filter_map(|drain| command("cancelDrain", &json!({ "drain": drain }))));
+    all.extend(
+        drains.iter().filter_map(|drain| command("cancelDrain", &json!({ "drain": drain }))),
+    );
     let cut = |zone: &&&str| {
         simulator.zones().iter().any(|it| it.network_cut && it.key.name() == ***zone)
     };
     all.extend(
-        ZONES.iter().filter(cut).filter_map(|zone| {
-            command("restoreZoneNetwork", &json!({ "zone": zone }))
-        }),
+        ZONES
+            .iter()
+            .filter(cut)
+            .filter_map(|zone| command("restoreZoneNetwork", &json!({ "zone": zone }))),
     );
     for node in nodes {
         let name = NodeName::from(node.metadata.name.as_str());

@@ -224,7 +224,9 @@ impl Watch {
             let Some(seen) = self.pods.get_mut(uid) else { continue };
             let node = &pod.spec.node_name;
             let stays = seen.key == *key && (seen.node.is_empty() || seen.node == *node);
-            holds(stays, MOVED, || format!("{key} was {} on {}, is on {node}", seen.key, seen.node))?;
+            holds(stays, MOVED, || {
+                format!("{key} was {} on {}, is on {node}", seen.key, seen.node)
+            })?;
             if seen.node != *node {
                 seen.node.clone_from(node);
             }
@@ -257,10 +259,11 @@ impl Watch {
                 }
                 if self.evicts_by_taints {
                     let waits = self.client_waits;
-                    check_taints(seen, pod, &taints, simulator.now(), waits)
-                        .map_err(|(invariant, detail)| {
+                    check_taints(seen, pod, &taints, simulator.now(), waits).map_err(
+                        |(invariant, detail)| {
                             (invariant, format!("{key} on {node_name}: {detail}"))
-                        })?;
+                        },
+                    )?;
                 }
             }
             for (resource, used) in [("cpu", used[0]), ("memory", used[1]), ("pods", count)] {
@@ -283,7 +286,11 @@ impl Watch {
         let events = recorded(events);
         let step = Step { before: &self.before, after, events: &events };
         let wrong = step.differences(&mut self.memory);
-        holds(wrong.is_empty(), WORKLOADS, || wrong.join("; "))?;
+        holds(wrong.is_empty(), WORKLOADS, || {
+            let said = events.iter().map(|it| format!("{}: {}", it.reason, it.message));
+            let said: Vec<String> = said.collect();
+            format!("{}; recorded {}", wrong.join("; "), said.join(", "))
+        })?;
         // A drain, which is a part of the simulation, asks budgets too.
         for budget in &after.budgets {
             let selector = budget.pointer("/spec/selector");
@@ -446,7 +453,8 @@ fn check_taints(
 
 /// Whether a node is there, and nothing that a user or a fault did to it is left.
 fn is_without_fault(simulator: &Simulator, node: &str) -> bool {
-    let (Some(object), Some(view)) = (simulator.cluster().get_node(node), simulator.node_view(node))
+    let (Some(object), Some(view)) =
+        (simulator.cluster().get_node(node), simulator.node_view(node))
     else {
         return false;
     };

@@ -15,10 +15,7 @@ fn clusters_with_faults_keep_the_invariants() {
         tally.add(&run.tally);
         if let Some(violation) = &run.violation {
             let small = shrink(&run, Duration::from_secs(20)).scenario;
-            panic!(
-                "seed {seed}: {violation:#?}\n{}",
-                taintlab_manifest::write_scenario(&small)
-            );
+            panic!("seed {seed}: {violation:#?}\n{}", taintlab_manifest::write_scenario(&small));
         }
     }
     println!("{tally:?}");

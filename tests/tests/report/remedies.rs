@@ -17,7 +17,7 @@ use taintlab_core::time::Timestamp;
 use taintlab_manifest::{Limits, read_value};
 
 use super::worked_examples::{all_runs, db, finding, report_of, scenario, two_of_a_kind, web};
-use crate::properties::generate::Dice;
+use taintlab_tests::dice::Dice;
 
 /// RFC 7386: what a patch names is replaced.
 fn merge(target: &mut Value, patch: &Value) {

@@ -187,11 +187,7 @@ impl Kubelets {
                 let up = Step::PlanSwitch(flap.up, Wake::Stop);
                 [Step::Switch { runs: true }, if last { Step::ForgetSwitch } else { up }]
             }
-            Wake::Stop
-            | Wake::Post
-            | Wake::UnmarkPods
-            | Wake::EvictionManager
-            | Wake::Shutdown => {
+            Wake::Stop | Wake::Post | Wake::UnmarkPods | Wake::EvictionManager | Wake::Shutdown => {
                 flap.left = flap.left.map(|left| left.saturating_sub(1));
                 [Step::Switch { runs: false }, Step::PlanSwitch(flap.down, Wake::Start)]
             }

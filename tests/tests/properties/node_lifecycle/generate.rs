@@ -137,7 +137,7 @@ impl DerefMut for Dice {
 
 impl Dice {
     fn pick<'a>(&mut self, list: &[&'a str]) -> &'a str {
-        self.0.pick(list)
+        list[self.0.below(list.len())]
     }
 
     fn zone(&mut self) -> &'static str {

@@ -129,6 +129,32 @@ fn a_kubelet_puts_its_status_right() {
     assert_eq!(simulator.poll_timeout(), None);
 }
 
+/// The controller marks a pod by the health that its last pass found, which may be older than what
+/// the kubelet posted meanwhile: the kubelet corrects that when its clock ticks next.
+#[test]
+fn a_pod_marked_after_its_node_is_ready_again_becomes_ready() {
+    let mut simulator = cluster(3, &[]);
+    let node = taintlab_core::api::NodeName::from("n1");
+    let stop = Command::StopKubelet { node: node.clone() };
+    simulator.handle_command(s(1), stop).unwrap();
+    simulator.handle_command(s(101), Command::StartKubelet { node }).unwrap();
+    simulator.advance_to(s(101)).unwrap();
+    assert_eq!(ready(&simulator, "n1").status, ConditionStatus::True);
+    // The next health pass is at 105 s.
+    let key = taintlab_core::api::PodKey::new("d", "p");
+    let pod = notation::pod(&key, "n1", vec![]);
+    simulator.handle_command(s(102), Command::CreatePod(pod)).unwrap();
+    let is_ready = |simulator: &Simulator| {
+        let pod = simulator.cluster().get_pod(&key).unwrap();
+        pod.condition("Ready").unwrap().status.clone()
+    };
+    simulator.advance_to(s(102)).unwrap();
+    assert_eq!(is_ready(&simulator), ConditionStatus::False);
+    simulator.advance_to(s(112)).unwrap();
+    assert_eq!(is_ready(&simulator), ConditionStatus::True);
+    assert_eq!(simulator.poll_timeout(), None);
+}
+
 /// A grace period that is shorter than the time between two heartbeats makes healthy nodes flap, as
 /// in a cluster that is set so.
 #[test]
