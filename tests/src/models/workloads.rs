@@ -625,7 +625,8 @@ impl Step<'_> {
                 let revision = text(set, "/status/updateRevision");
                 let is_new = |pod: &Value| label(pod, "controller-revision-hash") == Some(revision);
                 let late = |other: &&Value| {
-                    let now = self.after.pod(uid(other));
+                    // It may have gone and come back, ready, at this very instant.
+                    let now = self.after.pods_of(set).find(|it| name(it) == name(other));
                     let is_late = if self.after.minor < 37 {
                         !now.is_some_and(|now| is_ready(now) && is_new(now))
                     } else {

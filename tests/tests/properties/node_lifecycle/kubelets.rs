@@ -142,7 +142,7 @@ fn a_pod_marked_after_its_node_is_ready_again_becomes_ready() {
     assert_eq!(ready(&simulator, "n1").status, ConditionStatus::True);
     // The next health pass is at 105 s.
     let key = taintlab_core::api::PodKey::new("d", "p");
-    let pod = notation::pod(&key, "n1", vec![]);
+    let pod = notation::pod(&key, "n1", notation::tolerations("*/inf").unwrap());
     simulator.handle_command(s(102), Command::CreatePod(pod)).unwrap();
     let is_ready = |simulator: &Simulator| {
         let pod = simulator.cluster().get_pod(&key).unwrap();
