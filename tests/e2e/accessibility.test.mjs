@@ -29,13 +29,20 @@ const RULES = {
 /** The rules that ask which colours there are. */
 const RULES_OF_COLOUR = { type: "rule", values: ["color-contrast", "link-in-text-block"] };
 
-/** What is wrong with the page in light and in dark, added to what was found before. */
+/** How the page is looked at, and by which rules. */
+const LOOKS = [
+  ["light", { colorScheme: "light", forcedColors: "none" }, RULES],
+  ["dark", { colorScheme: "dark", forcedColors: "none" }, RULES_OF_COLOUR],
+  ["forced colours", { colorScheme: "dark", forcedColors: "active" }, RULES_OF_COLOUR],
+];
+
+/** What is wrong with the page in each look, added to what was found before. */
 async function examine(page, found, what) {
   await page.evaluate(axe.source);
-  for (const [colorScheme, rules] of [["light", RULES], ["dark", RULES_OF_COLOUR]]) {
-    await page.emulateMedia({ colorScheme });
+  for (const [look, media, rules] of LOOKS) {
+    await page.emulateMedia(media);
     const violations = await violationsOf(page, rules);
-    found.push(...violations.map((violation) => `${what}, ${colorScheme}: ${violation}`));
+    found.push(...violations.map((violation) => `${what}, ${look}: ${violation}`));
   }
 }
 
@@ -228,6 +235,47 @@ playgroundTest(MORE, { alone: true }, async ({ page }) => {
   await page.getByTestId("drain-runs").waitFor();
   await examine(page, found, "a drain");
   assert.deepEqual(found, []);
+});
+
+playgroundTest("nor in reports, flags, links and densities", { alone: true }, async ({ page }) => {
+  const found = [];
+  await ready(page);
+  for (const button of ["about-release", "settings"]) {
+    await page.getByTestId(button).click();
+    await page.getByTestId("dialog").waitFor();
+    await examine(page, found, button);
+    await close(page);
+  }
+  await page.evaluate(() => (location.hash = "#s=three-effects&release=1.35"));
+  await page.getByRole("dialog", { name: "Open this link?" }).waitFor();
+  await examine(page, found, "a link");
+  await page.getByTestId("link-keep").click();
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+
+  await page.keyboard.press("r");
+  await page.getByTestId("report-form").waitFor();
+  await examine(page, found, "the questions of a report");
+  await page.getByRole("button", { name: "Run the report" }).click();
+  await page.getByTestId("report-findings").locator("li").first().waitFor();
+  await examine(page, found, "a report");
+  await close(page);
+
+  for (const density of ["Rows", "Cells"]) {
+    await page.getByTestId("density").selectOption(density);
+    await page.locator(`.board[data-detail=${density.toLowerCase()}]`).waitFor();
+    await examine(page, found, `the board in ${density}`);
+  }
+  await page.getByTestId("export").click();
+  await page.locator('[data-export="Embed"]').getByRole("button", { name: "Show" }).click();
+  await page.getByTestId("embed-preview").getByRole("img").waitFor();
+  await examine(page, found, "an embed");
+  await close(page);
+
+  // The page is no more; only its message is left.
+  await page.evaluate(() =>
+    document.body.replaceChildren(document.querySelector("#crash").content.cloneNode(true)));
+  await examine(page, found, "a crash");
+  assert.ok(found.length === 0, found.join("\n\n"));
 });
 
 playgroundTest(

@@ -5,7 +5,6 @@ import { createHash } from "node:crypto";
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 import { playgroundTest } from "./support/browser.mjs";
@@ -54,13 +53,24 @@ playgroundTest("of a build that is half published nothing is kept", WITH_WORKER,
   const index = join(folder, "index.html");
   await writeFile(index, `${await readFile(index, "utf8")}\n`);
   const server = await serve(folder);
+  // Only the page can register a worker.
+  await page.addInitScript(() => {
+    // An empty page has none.
+    if (!globalThis.ServiceWorkerContainer) return;
+    const { register } = ServiceWorkerContainer.prototype;
+    ServiceWorkerContainer.prototype.register = function (script) {
+      globalThis.registered = register.call(this, script);
+      return globalThis.registered;
+    };
+  });
   try {
     await page.goto(server.url);
     await ready(page);
+    await page.waitForFunction(() => globalThis.registered);
     const state = await page.evaluate(async () => {
-      const registration = await navigator.serviceWorker.register("sw.js");
+      const registration = await globalThis.registered;
       const worker = registration.installing ?? registration.waiting ?? registration.active;
-      // The one that the page had begun with has been refused before this line.
+      // It may have been refused before this line.
       if (!worker) return "redundant";
       while (!["redundant", "activated"].includes(worker.state)) {
         await new Promise((next) => worker.addEventListener("statechange", next, { once: true }));
@@ -137,16 +147,4 @@ playgroundTest("of an old and a new build a page has one, never parts of both", 
     await close(server, page);
     await rm(folder, { recursive: true });
   }
-});
-
-test("no script runs in the page but those whose digests it has", async () => {
-  const page = await readFile(join(DIST, "index.html"), "utf8");
-  const [, policy] = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(page);
-  const [scripts] = policy.split(";").filter((part) => part.trim().startsWith("script-src"));
-  assert.ok(!scripts.includes("unsafe-inline") && !scripts.includes("unsafe-eval "), scripts);
-  const inline = [...page.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(([, text]) => text);
-  assert.ok(inline.length >= 2);
-  for (const text of inline) assert.ok(scripts.includes(`'sha256-${digest(text)}'`), text.slice(0, 80));
-  const allowed = scripts.match(/'sha256-[^']+'/g);
-  assert.equal(allowed.length, new Set(inline).size);
 });

@@ -286,11 +286,50 @@ const TOUR = {
 
 const FOUND = {
   sample: true,
+  closed: true,
   context: { permissions: ["clipboard-read", "clipboard-write"] },
 };
 
+/** What the tour leaves out: pictures to take along, an embed, a search, and the sessions. */
+async function rest(page) {
+  const close = async () => {
+    await page.keyboard.press("Escape");
+    await page.getByTestId("dialog").waitFor({ state: "detached" });
+  };
+  await page.keyboard.press("x");
+  for (const format of ["SVG", "PNG"]) {
+    const board = page.locator('[data-export="Board"]');
+    const downloaded = page.waitForEvent("download");
+    await board.getByRole("button", { name: format }).click();
+    await downloaded;
+  }
+  await page.locator('[data-export="Embed"]').getByRole("button", { name: "Show" }).click();
+  await page.getByTestId("embed-preview").getByRole("img").waitFor();
+  await close();
+  await page.keyboard.press("s");
+  await page.getByTestId("scenario-search").fill("345");
+  await page.getByTestId("scenario-list").getByRole("img").first().waitFor();
+  await page.getByTestId("scenario-list").locator("[data-scenario]").first().click();
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+  await page.getByTestId("sessions").click();
+  await page.getByTestId("dialog").waitFor();
+  await close();
+}
+
+/** The addresses of a build's files, which its service worker lists, and of the page. */
+async function filesOf(url) {
+  const worker = await (await fetch(new URL("sw.js", url))).text();
+  const [, files] = /const FILES = (\{.*\});/.exec(worker);
+  const names = ["", "sw.js", ...Object.keys(JSON.parse(files))];
+  return new Set(names.map((name) => new URL(name, url).href));
+}
+
 for (const hand of [mouse, keyboard]) {
-  playgroundTest(`the tour of the README is true, by ${hand.name}`, FOUND, async ({ page }) => {
+  const name = `the tour of the README is true, by ${hand.name}, and asks for nothing but the page`;
+  playgroundTest(name, FOUND, async ({ page, url }) => {
+    const asked = new Set();
+    page.context().on("request", (request) => asked.add(request.url()));
+    await page.goto(url);
     const written = steps();
     assert.deepEqual(written, Object.keys(TOUR), "what is written is what is done here");
     for (const step of written) {
@@ -300,5 +339,12 @@ for (const hand of [mouse, keyboard]) {
         throw new Error(`step "${step}": ${error.message}`, { cause: error });
       }
     }
+    await rest(page);
+    const files = await filesOf(url);
+    // Pictures and files that the page itself has made are asked of nobody.
+    const others = [...asked].filter((address) => !/^(?:data|blob):/.test(address));
+    assert.ok(others.some((address) => address.includes("engine_bg.wasm")), others.join("\n"));
+    const foreign = others.filter((address) => !files.has(address.split(/[?#]/)[0]));
+    assert.deepEqual(foreign, []);
   });
 }

@@ -7,7 +7,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
     Blob, BlobPropertyBag, CanvasRenderingContext2d, Document, Element, File, HtmlAnchorElement,
-    HtmlCanvasElement, HtmlElement, HtmlImageElement, IntersectionObserver,
+    HtmlCanvasElement, HtmlElement, HtmlImageElement, HtmlTemplateElement, IntersectionObserver,
     IntersectionObserverEntry, ResizeObserver, Storage, Url, Window,
 };
 
@@ -283,9 +283,8 @@ async fn try_download_png(name: &str, svg: &str) -> Result<(), JsValue> {
     let document = document().ok_or_else(|| js_sys::Error::new("no page"))?;
     // A picture that stands alone needs a width of its own.
     let svg = svg.replacen("width=\"100%\"", "width=\"1280\"", 1);
-    let source = format!("data:image/svg+xml,{}", js_sys::encode_uri_component(&svg));
     let image = HtmlImageElement::new()?;
-    image.set_src(&source);
+    image.set_src(&picture_address(&svg));
     JsFuture::from(image.decode()).await?;
     let canvas: HtmlCanvasElement = document.create_element("canvas")?.unchecked_into();
     let (width, height) = (f64::from(image.width()), f64::from(image.height()));
@@ -314,6 +313,11 @@ async fn try_download_png(name: &str, svg: &str) -> Result<(), JsValue> {
         js_sys::Error::new(&format!("{width} × {height} pixels are too many"))
     })?;
     offer(&blob, name)
+}
+
+/// The address of an SVG picture that is nowhere but in the page.
+pub(crate) fn picture_address(svg: &str) -> String {
+    format!("data:image/svg+xml,{}", js_sys::encode_uri_component(svg))
 }
 
 /// Copies a text to the clipboard.
@@ -437,25 +441,14 @@ pub(crate) async fn sample_picture() -> Option<Box<Update>> {
 
 /// Replaces the page with a message, when nothing else works any more.
 pub(crate) fn show_crash(message: &str) {
-    let Some(document) = document() else { return };
-    let Some(body) = document.body() else { return };
-    let section = document.create_element("section");
-    if let Ok(section) = section {
-        section.set_class_name("crash");
-        section.set_inner_html(CRASH);
-        if let Ok(Some(code)) = section.query_selector("code") {
-            code.set_text_content(Some(message));
-        }
-        body.set_inner_html("");
-        // Nothing is left to report an error to.
-        let _ = body.append_child(&section);
+    let Some(body) = document().and_then(|document| document.body()) else { return };
+    // The message in plain HTML, of `index.html`.
+    let template = find("#crash").and_then(|it| it.dyn_into::<HtmlTemplateElement>().ok());
+    let Some(template) = template else { return };
+    body.set_text_content(None);
+    // Nothing is left to report an error to.
+    let _ = body.append_child(&template.content());
+    if let Some(code) = find("body > .crash code") {
+        code.set_text_content(Some(message));
     }
 }
-
-/// The message after a crash: ways back to the application, in plain HTML.
-const CRASH: &str = "<h1>Something went wrong in the playground</h1>\
-<p>This is a bug. Your work is still stored in this browser: reload the page to go on, or start \
-afresh if that brings you here again; your work is then under Sessions, to be downloaded.</p>\
-<pre><code></code></pre>\
-<p class=\"row\"><a class=\"btn primary\" href=\"?\">Reload</a>\
-<a class=\"btn\" href=\"?fresh\">Start afresh</a></p>";

@@ -9,8 +9,7 @@ use wasm_bindgen::prelude::{Closure, wasm_bindgen};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{
-    DedicatedWorkerGlobalScope, ErrorEvent, MessageChannel, MessageEvent, MessagePort, Url, Worker,
-    WorkerOptions, WorkerType,
+    DedicatedWorkerGlobalScope, ErrorEvent, MessageChannel, MessageEvent, MessagePort, Worker,
 };
 
 #[wasm_bindgen]
@@ -23,13 +22,12 @@ extern "C" {
     #[wasm_bindgen(method, setter, js_name = onmessage)]
     fn set_onmessage(this: &Port, receives: &Function);
 
-    /// The address of the script to which this module belongs.
-    #[wasm_bindgen(thread_local_v2, js_namespace = ["import", "meta"], js_name = url)]
-    static SCRIPT: String;
-
     /// Loads the engine once; gives its script and its module. Of `index.html`.
     #[wasm_bindgen(catch, js_name = loadEngine)]
     async fn load_engine() -> Result<JsValue, JsValue>;
+    /// Begins a worker. Of `index.html`.
+    #[wasm_bindgen(catch, js_name = beginWorker)]
+    fn begin_worker(name: &str) -> Result<Worker, JsValue>;
     /// Lets the engine serve on the page's thread. Of `index.html`.
     #[wasm_bindgen(js_name = serveHere)]
     fn serve_here(name: &str, port: &MessagePort);
@@ -133,11 +131,7 @@ impl Remote {
 }
 
 fn worker(name: &str, onerror: &Closure<dyn FnMut(ErrorEvent)>) -> Result<Worker, JsValue> {
-    let url = Url::new_with_base("worker.js", &SCRIPT.with(Clone::clone))?.href();
-    let options = WorkerOptions::new();
-    options.set_type(WorkerType::Module);
-    options.set_name(name);
-    let worker = Worker::new_with_options(&url, &options)?;
+    let worker = begin_worker(name)?;
     worker.set_onerror(Some(onerror.as_ref().unchecked_ref()));
     Ok(worker)
 }

@@ -23,8 +23,9 @@ pub(crate) const DIST: &str = "dist";
 const NO_SIZE: &str = "data-bytes=\"0\" data-build=\"\"";
 /// The file of the first state of the page.
 const PICTURE: &str = "sample.bin";
-/// The part of the page's policy about scripts, before their digests are known.
-const ANY_SCRIPT: &str = "script-src 'self' 'unsafe-inline'";
+/// The nonce in the page's policy before the digests of the scripts are known, and at the scripts.
+const POLICY_NONCE: &str = "'nonce-OF-TRUNK'";
+const NONCE: &str = " nonce=\"OF-TRUNK\"";
 /// The service worker, and its line that lists the files.
 const SERVICE_WORKER: &str = "sw.js";
 const NO_FILES: &str = "const FILES = {};";
@@ -152,8 +153,8 @@ fn allow_scripts(page: &str) -> Result<String> {
     });
     let digests = scripts.map(|script| format!("'sha256-{}'", digest(script.as_bytes())));
     let digests: Vec<_> = digests.collect();
-    ensure!(page.contains(ANY_SCRIPT), "the page has no `{ANY_SCRIPT}`");
-    Ok(page.replace(ANY_SCRIPT, &format!("script-src 'self' {}", digests.join(" "))))
+    ensure!(page.contains(POLICY_NONCE), "the page has no `{POLICY_NONCE}`");
+    Ok(page.replace(POLICY_NONCE, &digests.join(" ")).replace(NONCE, ""))
 }
 
 /// The SHA-256 of the bytes in Base64, as policies and the service worker need it.
@@ -190,12 +191,13 @@ mod tests {
 
     #[test]
     fn only_the_scripts_of_the_page_run() {
-        let policy = "<meta content=\"script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'\">";
-        let page = format!("{policy}<script>1</script><script type=\"module\">2</script>");
+        let policy = "<meta content=\"script-src 'self' 'nonce-OF-TRUNK' 'wasm-unsafe-eval'\">";
+        let page =
+            format!("{policy}<script{NONCE}>1</script><script type=\"module\"{NONCE}>2</script>");
         let page = allow_scripts(&page).unwrap_or_default();
         let one = "'sha256-a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5S3beHW0s='";
         let two = "'sha256-1HNeOiZeFu7gP1lxi5tdAwGcB9i2xR+Q2jpmbuwTqzU='";
         let wanted = format!("content=\"script-src 'self' {one} {two} 'wasm-unsafe-eval'\"");
-        assert!(page.contains(&wanted), "{page}");
+        assert!(page.contains(&wanted) && !page.contains("nonce"), "{page}");
     }
 }

@@ -65,7 +65,7 @@ after(async () => {
  * @property {string} url where the playground is served; ends with a slash
  * @property {string[]} problems what the page threw, logged as an error, failed to load, or asked
  * of
- *   another host, so far; the test fails unless it is empty at the end
+ *   another host, and what its policy forbade, so far; the test fails unless it is empty at the end
  */
 
 /**
@@ -114,6 +114,11 @@ async function newProfile(options, sample) {
   if (!options?.serviceWorkers) {
     await context.addInitScript(() => delete Navigator.prototype.serviceWorker);
   }
+  await context.addInitScript(() => {
+    addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI, sample }) => {
+      console.error(`against the policy: ${violatedDirective} ${blockedURI} ${sample}`);
+    });
+  });
   if (!sample) {
     // Nodes on which nothing happens are not folded.
     await context.addInitScript(() => {

@@ -18,6 +18,7 @@ use crate::components::notices::Notices;
 use crate::components::pane::{PaneFrame, pane};
 use crate::components::panels::inspector::Inspector;
 use crate::components::parts::busy::{Busy, busy};
+use crate::components::parts::style::style;
 use crate::components::story::story;
 use crate::components::workloads::Workloads;
 use crate::messages::{Msg, maybe};
@@ -53,14 +54,14 @@ impl App {
                 <main id="board" class={classes!("board", counts.then_some(turn))}
                     data-testid={TestId::Board}
                     data-detail={detail.word()} {onclick} aria-label="Cluster"
-                    style={counts.then(|| self.running())}>
+                    ~style={counts.then(|| style(self.running()))}>
                     <Board {board} {detail} selection={self.selection.clone()}
                         at={self.selected_node()} density={self.density} theme={self.theme}
                         names={self.names} shows_fine={self.shows_fine}
                         marked={shown.marked.clone()} dispatch={dispatch.clone()} />
                 </main>
                 <Notices notices={self.notices.clone()} dispatch={dispatch.clone()} />
-                <div class={classes!("running", turn)} style={self.running()}>
+                <div class={classes!("running", turn)} ~style={style(self.running())}>
                     <Inspector model={shown.inspector.clone()} start={shown.work.start.clone()}
                         board={shown.board.clone()} about={self.warnings_about()}
                         dispatch={dispatch.clone()} />

@@ -8,6 +8,7 @@ use yew::prelude::*;
 
 use crate::components::parts::forms::Choice;
 use crate::components::parts::icon;
+use crate::components::parts::style::style;
 use crate::messages::{Dialog, Dispatch, Msg, maybe};
 use crate::playback::Speed;
 use crate::protocol::{ClockView, Rest};
@@ -239,6 +240,6 @@ fn timeline(props: &ClockBar<'_>) -> Html {
 fn mark(class: &'static str, place: u64) -> Html {
     html! {
         <i class={classes!("tick", class)}
-            style={format!("left:{}.{}%", place / 10, place % 10)}></i>
+            ~style={style(format!("left:{}.{}%", place / 10, place % 10))}></i>
     }
 }

@@ -6,7 +6,7 @@
 //! bars show), follows the colours of the page, of high contrast and of the zoom by itself, and can
 //! be searched, printed and tested like the rest of the page.
 //!
-//! Yew does not make the rows themselves: [`rows`] hands them to the browser as text.
+//! Yew does not make the rows themselves; [`rows`] does.
 
 mod details;
 mod pointer;
@@ -29,6 +29,7 @@ use self::pointer::{Drag, Pointers};
 use self::rows::Rows;
 use crate::browser::Resized;
 use crate::components::pane::panel;
+use crate::components::parts::style::style;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 use crate::view_models::lanes::{
@@ -532,7 +533,7 @@ impl Lanes {
                         { for window.ticks.iter().enumerate().map(|(index, (place, text))| html! {
                             <span hidden={window.covers(index, f64::from(self.sight.2))}
                                 class={(*place > 97.0).then_some("last")}
-                                style={format!("left:{place:.3}%")}>{ text }</span>
+                                ~style={style(format!("left:{place:.3}%"))}>{ text }</span>
                         }) }
                         { flags(props) }
                     </div>
@@ -550,10 +551,10 @@ impl Lanes {
                     }
                     if window.pinned > 0 {
                         <div class="lpins" role="rowgroup" ref={pins.clone()}
-                            style={format!("height:{}px", ROW * window.pinned)}></div>
+                            ~style={style(format!("height:{}px", ROW * window.pinned))}></div>
                     }
                     <div class="lspace" role={any.then_some("rowgroup")} ref={others.clone()}
-                        style={format!("height:{height}px")}></div>
+                        ~style={style(format!("height:{height}px"))}></div>
                 </div>
                 <div class="lines" aria-hidden="true">{ self.lines(props) }</div>
             </div>
@@ -569,24 +570,24 @@ impl Lanes {
         html! {
             <>
                 { for window.ticks.iter().map(|(place, _)| html! {
-                    <i class="ltick" style={format!("left:{place:.3}%")}></i>
+                    <i class="ltick" ~style={style(format!("left:{place:.3}%"))}></i>
                 }) }
                 if let Some(ahead) = window.ahead {
-                    <i class="lahead" style={format!("left:{ahead:.3}%")}></i>
+                    <i class="lahead" ~style={style(format!("left:{ahead:.3}%"))}></i>
                 }
                 if let Some(area) = &props.view.area {
-                    <i class="larea" style={format!("left:{:.3}%;width:{:.3}%",
-                        area.place.0, area.place.1 - area.place.0)}></i>
+                    <i class="larea" ~style={style(format!("left:{:.3}%;width:{:.3}%",
+                        area.place.0, area.place.1 - area.place.0))}></i>
                 }
                 if let Some(drag) = dragged {
-                    <i class="larea" style={format!("left:{:.1}px;width:{:.1}px",
-                        drag.from.0.min(drag.to.0) - left, (drag.from.0 - drag.to.0).abs())}></i>
+                    <i class="larea" ~style={style(format!("left:{:.1}px;width:{:.1}px",
+                        drag.from.0.min(drag.to.0) - left, (drag.from.0 - drag.to.0).abs()))}></i>
                 }
                 if let Some(now) = window.now {
-                    <i class="lnow" style={format!("left:{now:.3}%")}></i>
+                    <i class="lnow" ~style={style(format!("left:{now:.3}%"))}></i>
                 }
                 if let Some(peek) = window.peek {
-                    <i class="lpeek" style={format!("left:{peek:.3}%")}></i>
+                    <i class="lpeek" ~style={style(format!("left:{peek:.3}%"))}></i>
                 }
             </>
         }
@@ -599,13 +600,13 @@ fn flags(props: &LanesProps) -> Html {
     html! {
         <>
             if let Some(ahead) = window.flagged_ahead() {
-                <b class="lflag ahead" style={format!("left:{ahead:.3}%")}>{ "forecast" }</b>
+                <b class="lflag ahead" ~style={style(format!("left:{ahead:.3}%"))}>{ "forecast" }</b>
             }
             if let Some(now) = window.now {
-                <b class="lflag now" style={format!("left:{now:.3}%")}>{ "now" }</b>
+                <b class="lflag now" ~style={style(format!("left:{now:.3}%"))}>{ "now" }</b>
             }
             if let Some(peek) = window.peek {
-                <b class="lflag peek" style={format!("left:{peek:.3}%")}>{ "peek" }</b>
+                <b class="lflag peek" ~style={style(format!("left:{peek:.3}%"))}>{ "peek" }</b>
             }
         </>
     }

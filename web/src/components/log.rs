@@ -15,6 +15,7 @@ use crate::browser;
 use crate::components::pane::panel;
 use crate::components::parts::icon;
 use crate::components::parts::splitter::Splitter;
+use crate::components::parts::style::style;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 use crate::text::at;
@@ -148,7 +149,8 @@ impl Component for EventLog {
         let (id, tab) = panel(PaneTab::Events);
         html! {
             <section class="view log" role="tabpanel" {id} aria-labelledby={tab}
-                data-testid={TestId::Log} hidden={!ctx.props().open} style={self.sizes.style()}>
+                data-testid={TestId::Log} hidden={!ctx.props().open}
+                ~style={style(self.sizes.style())}>
                 { self.bar(ctx) }
                 if ctx.props().open {
                     <div class="viewbody">{ self.rows(ctx) }{ self.read(ctx) }</div>
@@ -364,7 +366,7 @@ impl EventLog {
                 if total == 0 {
                     <p class="nothing">{ self.nothing(ctx.props()) }</p>
                 }
-                <div class="space" style={format!("height:{height}px")}>
+                <div class="space" ~style={style(format!("height:{height}px"))}>
                     { for view.rows.iter().enumerate().map(|(place, row)| {
                         let (selection, dispatch) = (&ctx.props().selection, &ctx.props().dispatch);
                         let names = ctx.props().names;

@@ -5,6 +5,7 @@ use yew::prelude::*;
 use crate::browser;
 use crate::components::parts::icon;
 use crate::components::parts::splitter::Splitter;
+use crate::components::parts::style::style;
 use crate::components::parts::tabs::to_other_tab;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
@@ -41,7 +42,7 @@ pub(crate) fn pane(frame: &PaneFrame<'_>, views: Html) -> Html {
         // At full height the pane replaces the board as the page's main part.
         <section class="pane" role={full.then_some("main")} aria-label="The run over time"
             data-testid={TestId::Pane} data-room={pane.room.as_str()}
-            style={format!("--pane:{height}px")}>
+            ~style={style(format!("--pane:{height}px"))}>
             if pane.room == Room::Part {
                 <Splitter label="Height of the pane" value={height} range={HEIGHT}
                     upper=true onchange={dispatch.reform(|height| {

@@ -15,7 +15,7 @@ use crate::components::log::row::event_row;
 use crate::components::panels::pod::why::why;
 use crate::components::parts::diagnostics::diagnostics;
 use crate::components::parts::forms::{TextField, TextFieldProps};
-use crate::components::parts::pod_mark::pod_row;
+use crate::components::parts::pod_mark::{pod_row, timer_style};
 use crate::components::parts::severity::warnings_button;
 use crate::components::parts::toleration_editor::{Draft, drafts, errors_of_new, read};
 use crate::files;
@@ -91,10 +91,12 @@ async fn a_pod_says_its_state_in_words_and_in_attributes() {
     let row = |name| pod_row(model.pod(&pod(name)).unwrap(), false, None);
     let counting = painted(row("ten")).await;
     assert!(counting.contains("data-state=\"counting\""), "{counting}");
-    assert!(counting.contains("--since:0.000;--total:10.000"), "{counting}");
+    let timer = |name| timer_style(model.pod(&pod(name)).unwrap().state);
+    assert_eq!(timer("ten").as_deref(), Some("--since:0.000;--total:10.000"));
     assert!(counting.contains("deleted at 10s"), "{counting}");
     let stays = painted(row("ever")).await;
-    assert!(stays.contains("data-state=\"stays\"") && !stays.contains("--since"), "{stays}");
+    assert!(stays.contains("data-state=\"stays\""), "{stays}");
+    assert_eq!(timer("ever"), None);
     let terminating = painted(row("bare")).await;
     assert!(terminating.contains("being deleted, gone at 30s"), "{terminating}");
 }

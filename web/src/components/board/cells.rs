@@ -10,6 +10,7 @@ use yew::prelude::*;
 
 use super::cell_canvas;
 use crate::browser::{self, Resized};
+use crate::components::parts::style::style;
 use crate::focus;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
@@ -171,9 +172,9 @@ impl Component for Cells {
         html! {
             <div class="cells" role="group" data-testid={TestId::Cells} {onmouseleave}>
                 <canvas ref={&self.canvas} aria-hidden="true" {onmousemove} {onclick}
-                    style={format!("height:{height}px")}></canvas>
+                    ~style={style(format!("height:{height}px"))}></canvas>
                 if let Some(index) = marked.filter(|_| is_laid_out) {
-                    <i class="cellmark" style={place(index)}></i>
+                    <i class="cellmark" ~style={style(place(index))}></i>
                 }
                 if let Some(node) = zone.nodes.get(current).filter(|_| is_laid_out) {
                     { {
@@ -183,7 +184,7 @@ impl Component for Cells {
                 }
                 if let Some((index, node)) = tip {
                     <div class="celltip" aria-hidden="true" data-testid={TestId::CellTip}
-                        style={tip_place(index, columns, pitch)}>{ node.line() }</div>
+                        ~style={style(tip_place(index, columns, pitch))}>{ node.line() }</div>
                 }
             </div>
         }
@@ -252,7 +253,7 @@ impl Cells {
                 aria-level="2" tabindex="-1" aria-selected={selected.to_string()}
                 aria-posinset={(index + 1).to_string()} aria-setsize={count.to_string()}
                 data-node={node.name.to_string()} data-testid={TestId::Cell}
-                title={node.line()} aria-label={node.line()} style={place} {onkeydown}></button>
+                title={node.line()} aria-label={node.line()} ~style={style(place)} {onkeydown}></button>
         }
     }
 

@@ -14,6 +14,7 @@ use crate::components::parts::copy::copy;
 use crate::components::parts::forms::{Choice, TextField, error_list, releases};
 use crate::components::parts::modal::Modal;
 use crate::components::parts::name::cut_name;
+use crate::components::parts::style::style;
 use crate::messages::{Dispatch, Msg};
 use crate::protocol::BranchView;
 use crate::test_id::TestId;
@@ -193,10 +194,10 @@ fn axis(compared: &Compared, dispatch: &Dispatch) -> Html {
             <span></span>
             <span class="ptracks">
                 { for compared.ticks.iter().map(|(place, text)| html! {
-                    <span aria-hidden="true" style={format!("left:{place:.3}%")}>{ text }</span>
+                    <span aria-hidden="true" ~style={style(format!("left:{place:.3}%"))}>{ text }</span>
                 }) }
                 if let Some((divergence, place)) = parting {
-                    <button class="lflag" style={format!("left:{place:.3}%")}
+                    <button class="lflag" ~style={style(format!("left:{place:.3}%"))}
                         title={format!("{}: go there", divergence.text)}
                         data-testid={TestId::ComparePart}
                         onclick={go_to(divergence, dispatch)}>
@@ -249,7 +250,7 @@ fn result(compared: &Compared, dispatch: &Dispatch) -> Html {
                                     <span class="ltrack" title={format!("B: {b}")}>
                                         { bars(below) }</span>
                                     if let Some(place) = compared.parts_at {
-                                        <i class="lparts" style={format!("left:{place:.3}%")}></i>
+                                        <i class="lparts" ~style={style(format!("left:{place:.3}%"))}></i>
                                     }
                                 </span>
                             </div>

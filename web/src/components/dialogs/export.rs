@@ -7,6 +7,7 @@ use yew::prelude::*;
 use crate::components::parts::copy::copy;
 use crate::components::parts::icon;
 use crate::components::parts::modal::Modal;
+use crate::components::parts::picture::picture;
 use crate::files::ExportKind;
 use crate::messages::{Dispatch, EmbedMade, ExportTarget, Msg, Pictured};
 use crate::test_id::TestId;
@@ -154,7 +155,7 @@ fn forms(made: &EmbedMade, form: &UseStateHandle<usize>, dispatch: &Dispatch) ->
             }
             <div class="preview" data-testid={TestId::EmbedPreview}>
                 { match &made.picture {
-                    Ok(svg) => Html::from_html_unchecked(AttrValue::from(svg.clone())),
+                    Ok(svg) => picture(svg),
                     Err(error) => html! { <p class="hint">{ error }</p> },
                 } }
             </div>

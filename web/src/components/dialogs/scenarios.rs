@@ -8,6 +8,7 @@ use taintlab_core::scenario::ScenarioMetadata;
 use web_sys::{HtmlElement, HtmlInputElement};
 use yew::prelude::*;
 
+use crate::components::parts;
 use crate::components::parts::modal::Modal;
 use crate::components::parts::prose::in_words;
 use crate::messages::{Dispatch, Msg};
@@ -260,7 +261,7 @@ fn Preview(props: &PreviewProps) -> Html {
             data-full={props.full.then_some("true")}>
             { match &*picture {
                 None => Html::default(),
-                Some(Ok(svg)) => Html::from_html_unchecked(svg.clone()),
+                Some(Ok(svg)) => parts::picture::picture(svg),
                 Some(Err(error)) => html! { <p class="hint">{ error }</p> },
             } }
         </div>

@@ -1,20 +1,21 @@
-//! The rows of the lanes, as HTML text that the browser parses itself.
+//! The rows of the lanes, made without Yew.
 //!
 //! While the user scrolls or zooms, each frame may need a screen of other rows, and hundreds of
-//! bars. Making them element by element takes longer than a frame; as text it does not. Rows out of
-//! sight are made in advance, a few in each frame.
+//! bars. Only the parts that differ are made anew. Rows out of sight are made in advance, a few in
+//! each frame. Names and words become attributes and text, never markup.
 
 use std::collections::VecDeque;
-use std::fmt::Write;
 use std::ops::Range;
 use std::rc::Rc;
 
 use taintlab_core::lanes::{LaneState, LaneSubject};
-use taintlab_manifest::escape_xml;
-use web_sys::Element;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, HtmlElement, Node};
 use yew::prelude::*;
 
 use super::ROW;
+use crate::browser;
+use crate::components::parts::style::style;
 use crate::text::count;
 use crate::view_models::lanes::{LaneBar, LaneRow, LanesMsg};
 use crate::view_models::names::Shared;
@@ -50,7 +51,7 @@ impl Rows {
         names: Shared,
     ) -> bool {
         if self.group.as_ref() != Some(group) || self.names != names {
-            group.set_inner_html("");
+            group.set_text_content(None);
             *self = Self { group: Some(group.clone()), names, shown: VecDeque::new() };
         }
         let from = rows.first().map_or(0, |row| row.place);
@@ -68,17 +69,19 @@ impl Rows {
         let apart = start(&self.shown)
             .is_some_and(|start| sight.end < start || start + self.shown.len() < sight.start);
         if apart {
-            group.set_inner_html("");
+            group.set_text_content(None);
             self.shown.clear();
         }
         let start = start(&self.shown).unwrap_or(sight.start);
-        let html = |row: &Rc<LaneRow>| row_html(row, row.place == cursor, first, names);
+        let make = |parent: &Node, row: &LaneRow| {
+            row_element(parent, row, row.place == cursor, first, names)
+        };
         let (mut left, mut done) = (AT_ONCE, true);
         for (index, shown) in (start..).zip(&mut self.shown) {
             let Some(row) = rows.get(index) else { break };
             let seen = sight.contains(&index);
             if seen || left > 0 || shown.row.subject != row.subject {
-                if shown.update(row, cursor, html) && !seen {
+                if shown.update(row, cursor, make) && !seen {
                     left = left.saturating_sub(1);
                 }
             } else {
@@ -89,8 +92,8 @@ impl Rows {
         let end = (below + left).min(rows.len());
         let begin = above.saturating_sub(left - (end - below).min(left));
         let below = rows.get(start + self.shown.len()..end).unwrap_or_default();
-        self.add(group, false, below, cursor, html);
-        self.add(group, true, rows.get(begin..start).unwrap_or_default(), cursor, html);
+        self.add(group, false, below, cursor, make);
+        self.add(group, true, rows.get(begin..start).unwrap_or_default(), cursor, make);
         done && begin == 0 && end == rows.len()
     }
 
@@ -101,23 +104,18 @@ impl Rows {
         above: bool,
         rows: &[Rc<LaneRow>],
         cursor: usize,
-        html: impl Fn(&Rc<LaneRow>) -> String,
+        make: impl Fn(&Node, &LaneRow) -> Option<Element>,
     ) {
-        let text: String = rows.iter().map(html).collect();
-        let place = if above { "afterbegin" } else { "beforeend" };
-        if rows.is_empty() || group.insert_adjacent_html(place, &text).is_err() {
+        let Some(document) = browser::document().filter(|_| !rows.is_empty()) else { return };
+        let all = document.create_document_fragment();
+        let made = rows.iter().map_while(|row| {
+            let element = make(&all, row)?;
+            Some(Shown { row: row.clone(), cursor: row.place == cursor, element })
+        });
+        let mut made: VecDeque<_> = made.collect();
+        let before = group.first_child().filter(|_| above);
+        if group.insert_before(&all, before.as_ref()).is_err() {
             return;
-        }
-        let mut next = match self.shown.back() {
-            Some(last) if !above => last.element.next_element_sibling(),
-            _ => group.first_element_child(),
-        };
-        let mut made = VecDeque::with_capacity(rows.len());
-        for row in rows {
-            let Some(element) = next else { break };
-            next = element.next_element_sibling();
-            let cursor = row.place == cursor;
-            made.push_back(Shown { row: row.clone(), cursor, element });
         }
         if above {
             std::mem::swap(&mut made, &mut self.shown);
@@ -133,7 +131,7 @@ impl Shown {
         &mut self,
         row: &Rc<LaneRow>,
         cursor: usize,
-        html: impl Fn(&Rc<LaneRow>) -> String,
+        make: impl Fn(&Node, &LaneRow) -> Option<Element>,
     ) -> bool {
         let (old, element) = (&self.row, &self.element);
         let cursor = row.place == cursor;
@@ -142,10 +140,10 @@ impl Shown {
         }
         let name = |row: &LaneRow| (row.under, row.folded, row.pinned);
         if (&old.subject, name(old)) != (&row.subject, name(row)) {
-            if element.insert_adjacent_html("beforebegin", &html(row)).is_ok()
-                && let Some(new) = element.previous_element_sibling()
+            if let Some(group) = element.parent_node()
+                && let Some(new) = make(&group, row)
+                && group.replace_child(&new, element).is_ok()
             {
-                element.remove();
                 self.element = new;
             }
         } else {
@@ -161,7 +159,8 @@ impl Shown {
                     let _ = track.set_attribute("aria-label", &row.words);
                 }
                 if old.bars != row.bars {
-                    track.set_inner_html(&bars_html(&row.bars));
+                    track.set_text_content(None);
+                    let _ = add_bars(&track, &row.bars);
                 }
             }
         }
@@ -180,35 +179,43 @@ pub(super) fn act(name: &str, subject: LaneSubject) -> Option<LanesMsg> {
     }
 }
 
-/// A row of a group whose first row has the number `first`.
-fn row_html(row: &LaneRow, cursor: bool, first: usize, names: Shared) -> String {
-    let subject = &row.subject;
-    let kind = if row.pinned { "pinned" } else { subject.kind() };
-    let whole = escape_xml(&subject.to_string());
-    let (place, pinned) = (row.place, row.pinned);
-    let top = ROW * place.saturating_sub(first);
-    let area = if row.in_area { " data-area" } else { "" };
-    let mut html = String::with_capacity(2_048);
-    // Writing to a string does not fail.
-    let _ = write!(
-        html,
-        "<div class=\"lane\" role=\"row\" id=\"lane-{place}\" aria-rowindex=\"{}\" \
-         data-kind=\"{kind}\" aria-selected=\"{cursor}\" data-subject=\"{whole}\"{area} \
-         style=\"top:{top}px\"><span class=\"lname\" role=\"rowheader\">",
-        place + 1,
-    );
+/// Adds a row to a group whose first row has the number `first`.
+fn row_element(
+    group: &Node,
+    row: &LaneRow,
+    cursor: bool,
+    first: usize,
+    names: Shared,
+) -> Option<Element> {
+    let (subject, place, pinned) = (&row.subject, row.place, row.pinned);
+    let whole = subject.to_string();
+    let lane = add(
+        group,
+        "div",
+        &[
+            ("class", "lane"),
+            ("role", "row"),
+            ("id", &format!("lane-{place}")),
+            ("aria-rowindex", &(place + 1).to_string()),
+            ("data-kind", if pinned { "pinned" } else { subject.kind() }),
+            ("aria-selected", &cursor.to_string()),
+            ("data-subject", &whole),
+        ],
+        "",
+    )?;
+    lane.toggle_attribute_with_force("data-area", row.in_area).ok()?;
+    set_style(&lane, &format!("top:{}px", ROW * place.saturating_sub(first)));
+    let name = add(&lane, "span", &[("class", "lname"), ("role", "rowheader")], "")?;
     if row.under > 0 && !pinned {
         let (fold, sign) = if row.folded { ("Unfold", "▸") } else { ("Fold", "▾") };
-        let _ = write!(
-            html,
-            "<button class=\"lfold\" tabindex=\"-1\" data-act=\"fold\" \
-             aria-label=\"{fold} {whole}\">{sign}</button>",
-        );
+        let label = format!("{fold} {whole}");
+        let says =
+            [("class", "lfold"), ("tabindex", "-1"), ("data-act", "fold"), ("aria-label", &label)];
+        add(&name, "button", &says, sign)?;
     }
-    let _ = write!(
-        html,
-        "<button class=\"clip cut\" tabindex=\"-1\" data-act=\"choose\" title=\"{whole}\">",
-    );
+    let says =
+        [("class", "clip cut"), ("tabindex", "-1"), ("data-act", "choose"), ("title", &whole)];
+    let choice = add(&name, "button", &says, "")?;
     // Node names share their ends; the ends of pod and zone names tell them apart.
     let shared = match subject {
         LaneSubject::Node { .. } => names,
@@ -216,25 +223,27 @@ fn row_html(row: &LaneRow, cursor: bool, first: usize, names: Shared) -> String 
     };
     for (part, class) in shared.parts(&row.name).into_iter().zip(["p", "h", "t", "p"]) {
         if !part.is_empty() {
-            let _ = write!(html, "<span class=\"{class}\">{}</span>", escape_xml(part));
+            add(&choice, "span", &[("class", class)], part)?;
         }
     }
-    html += "</button>";
     if row.folded && !pinned {
         let under = count(row.under, under(subject));
-        let _ = write!(html, "<span class=\"muted num\">{under}</span>");
+        add(&name, "span", &[("class", "muted num")], &under)?;
     }
     let pin = if pinned { "Unpin" } else { "Keep at the top" };
-    let _ = write!(
-        html,
-        "<button class=\"lpin\" tabindex=\"-1\" data-act=\"pin\" aria-label=\"{pin}: {whole}\" \
-         title=\"{pin}\" aria-pressed=\"{pinned}\"></button></span>\
-         <span class=\"ltrack\" role=\"gridcell\" aria-label=\"{}\">",
-        escape_xml(&row.words),
-    );
-    html += &bars_html(&row.bars);
-    html += "</span></div>";
-    html
+    let (label, pressed) = (format!("{pin}: {whole}"), pinned.to_string());
+    let says = [
+        ("class", "lpin"),
+        ("tabindex", "-1"),
+        ("data-act", "pin"),
+        ("aria-label", &label),
+        ("title", pin),
+        ("aria-pressed", &pressed),
+    ];
+    add(&name, "button", &says, "")?;
+    let words = [("class", "ltrack"), ("role", "gridcell"), ("aria-label", row.words.as_str())];
+    add_bars(&add(&lane, "span", &words, "")?, &row.bars)?;
+    Some(lane)
 }
 
 /// The noun for the objects under a row.
@@ -245,33 +254,71 @@ fn under(subject: &LaneSubject) -> &'static str {
     }
 }
 
-/// The bars of a lane.
-pub(crate) fn bars(bars: &[LaneBar]) -> Html {
-    Html::from_html_unchecked(bars_html(bars).into())
+/// Adds an element with attributes and a text to another node.
+fn add(parent: &Node, tag: &str, attributes: &[(&str, &str)], text: &str) -> Option<Element> {
+    let element = parent.owner_document()?.create_element(tag).ok()?;
+    for (name, value) in attributes {
+        element.set_attribute(name, value).ok()?;
+    }
+    if !text.is_empty() {
+        element.set_text_content(Some(text));
+    }
+    parent.append_child(&element).ok().map(|_| element)
 }
 
-fn bars_html(bars: &[LaneBar]) -> String {
-    let mut html = String::with_capacity(bars.len() * 256);
+fn set_style(element: &Element, text: &str) {
+    element.unchecked_ref::<HtmlElement>().style().set_css_text(text);
+}
+
+/// The bars of a lane, by Yew; the same as [`add_bars`] makes.
+pub(crate) fn bars(bars: &[LaneBar]) -> Html {
+    bars.iter()
+        .map(|bar| {
+            html! {
+                <i class="lbar" aria-hidden="true" data-state={bar.state.as_str()}
+                    title={bar.text.clone()} data-tainted={bar.tainted.then_some("")}
+                    data-forecast={bar.forecast.then_some("")} data-word={word(bar)}
+                    ~style={style(place(bar))}></i>
+            }
+        })
+        .collect()
+}
+
+/// Adds the bars of a lane.
+fn add_bars(track: &Element, bars: &[LaneBar]) -> Option<()> {
     for bar in bars {
-        let tainted = if bar.tainted { " data-tainted" } else { "" };
-        let forecast = if bar.forecast { " data-forecast" } else { "" };
-        // The word is no text of the page: users who cannot see it read the words of the whole
-        // lane.
-        let word = (bar.width > 3.0 && !is_calm(bar.state)).then(|| bar.state.words());
-        // The word has no space to break at: it is shown whole or not at all.
-        let word = word.map(|word| word.replace(' ', "\u{a0}"));
-        let word = word.map(|word| format!(" data-word=\"{word}\"")).unwrap_or_default();
-        let _ = write!(
-            html,
-            "<i class=\"lbar\" aria-hidden=\"true\" data-state=\"{}\" title=\"{}\"{tainted}{forecast}\
-             {word}\x20style=\"left:{:.3}%;width:{:.3}%\"></i>",
-            bar.state.as_str(),
-            escape_xml(&bar.text),
-            bar.left,
-            bar.width,
-        );
+        let attributes = [
+            ("class", "lbar"),
+            ("aria-hidden", "true"),
+            ("data-state", bar.state.as_str()),
+            ("title", &bar.text),
+        ];
+        let element = add(track, "i", &attributes, "")?;
+        if bar.tainted {
+            element.set_attribute("data-tainted", "").ok()?;
+        }
+        if bar.forecast {
+            element.set_attribute("data-forecast", "").ok()?;
+        }
+        if let Some(word) = word(bar) {
+            element.set_attribute("data-word", &word).ok()?;
+        }
+        set_style(&element, &place(bar));
     }
-    html
+    Some(())
+}
+
+/// The place of a bar on its track, for the style sheet.
+fn place(bar: &LaneBar) -> String {
+    format!("left:{:.3}%;width:{:.3}%", bar.left, bar.width)
+}
+
+/// The state in a word, where there is room and it needs one. It is no text of the page: users who
+/// cannot see it read the words of the whole lane. It has no space to break at: it is shown whole or
+/// not at all.
+fn word(bar: &LaneBar) -> Option<String> {
+    let has_word = bar.width > 3.0 && !is_calm(bar.state);
+    has_word.then(|| bar.state.words().replace(' ', "\u{a0}"))
 }
 
 /// Whether a state needs no word.
@@ -281,43 +328,26 @@ fn is_calm(state: LaneState) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use taintlab_core::api::PodKey;
     use taintlab_core::time::Timestamp;
 
     use super::*;
 
     #[test]
-    fn names_and_words_are_never_markup() {
-        let evil = "<img src=x onerror=\"alert(1)\">";
-        let bar = LaneBar {
+    fn a_bar_says_its_state_where_there_is_room() {
+        let mut bar = LaneBar {
             left: 12.5,
             width: 50.0,
             from: Timestamp::ZERO,
             state: LaneState::Counting,
             tainted: true,
-            forecast: true,
-            text: evil.into(),
+            forecast: false,
+            text: "counting down".into(),
         };
-        let row = LaneRow {
-            place: 7,
-            subject: LaneSubject::Pod { pod: PodKey::new("", evil) },
-            name: evil.into(),
-            under: 0,
-            folded: false,
-            pinned: false,
-            in_area: true,
-            bars: vec![bar],
-            words: evil.into(),
-        };
-        let html = row_html(&row, true, 2, Shared::default());
-        assert!(!html.contains("<img") && !html.contains("\"alert"), "{html}");
-        for part in [
-            "id=\"lane-7\" aria-rowindex=\"8\"",
-            "aria-selected=\"true\"",
-            "data-area style=\"top:120px\"",
-            "data-tainted data-forecast data-word=\"counting\u{a0}down\" style=\"left:12.500%;width:50.000%\">",
-        ] {
-            assert!(html.contains(part), "{part}: {html}");
-        }
+        assert_eq!(place(&bar), "left:12.500%;width:50.000%");
+        assert_eq!(word(&bar).as_deref(), Some("counting\u{a0}down"));
+        bar.width = 3.0;
+        assert_eq!(word(&bar), None);
+        (bar.width, bar.state) = (50.0, LaneState::Ready);
+        assert_eq!(word(&bar), None);
     }
 }

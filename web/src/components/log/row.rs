@@ -3,6 +3,7 @@
 use yew::prelude::*;
 
 use crate::components::parts::name::{cut_name, name_parts};
+use crate::components::parts::style::style;
 use crate::messages::{Dispatch, Msg};
 use crate::text::at;
 use crate::view_models::display::Category;
@@ -40,7 +41,7 @@ pub(crate) fn event_row(
     let to = row.at;
     let onclick = dispatch.reform(move |_: MouseEvent| Msg::GoTo(to, selects.clone()));
     html! {
-        <button key={top} class="ev" style={format!("top:{top}px")} data-category={category}
+        <button key={top} class="ev" ~style={style(format!("top:{top}px"))} data-category={category}
             data-place={(top / ROW).to_string()} data-type={text.type_}
             data-selected={selected.to_string()} tabindex={if is_stop { "0" } else { "-1" }}
             data-later={row.later.then_some("true")} aria-current={row.current.then_some("true")}

@@ -23,6 +23,7 @@ use crate::components::parts::icon;
 use crate::components::parts::label_form::LabelForm;
 use crate::components::parts::pod_mark::timer_style;
 use crate::components::parts::prose::in_words;
+use crate::components::parts::style::style;
 use crate::components::parts::tabs::{Tab, tabs};
 use crate::components::parts::time_budget::time_budget;
 use crate::components::parts::yaml_tab::YamlTab;
@@ -208,7 +209,7 @@ fn verdict(pod: &InspectedPod) -> Html {
                 <b>{ headline }</b>
                 if let Some(counts) = counts {
                     <span class="pod" data-state={state.verdict.as_str()} aria-hidden="true"
-                        style={format!("width:auto;padding:0;min-height:0;margin-left:auto;{counts}")}>
+                        ~style={style(format!("width:auto;padding:0;min-height:0;margin-left:auto;{counts}"))}>
                         <span class="ring"></span><span class="timer"></span>
                     </span>
                 }

@@ -5,6 +5,7 @@ use yew::prelude::*;
 
 use super::busy::{Busy, busy};
 use super::icon;
+use super::style::style;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 
@@ -50,7 +51,7 @@ pub(crate) fn Modal(props: &ModalProps) -> Html {
     let onclose = props.dispatch.reform(|_: Event| Msg::CloseDialog);
     html! {
         <dialog ref={node} {onclose} aria-label={props.title.clone()} data-testid={TestId::Dialog}
-            style={format!("--dialog-width:{}px", props.width)}>
+            ~style={style(format!("--dialog-width:{}px", props.width))}>
             <div class="head">
                 <h2>{ props.title.clone() }</h2>
                 <button class="btn quiet icon" aria-label="Close" onclick={close}>

@@ -7,6 +7,7 @@ use yew::prelude::*;
 
 use super::name::name_parts;
 use super::severity::picture;
+use super::style::style;
 use crate::text::css_seconds;
 use crate::view_models::board::PodView;
 use crate::view_models::names::Shared;
@@ -46,7 +47,7 @@ fn row(pod: &PodView, selected: bool, warned: Option<Severity>, on_board: bool) 
     html! {
         <button key={pod.key.as_str()} class="pod" data-pod={pod.key.to_string()}
             data-state={pod.state.verdict.as_str()} data-health={pod.state.health.as_str()}
-            data-selected={selected.to_string()} style={timer_style(pod.state)}
+            data-selected={selected.to_string()} ~style={timer_style(pod.state).map(style)}
             title={format!("{}: {words}", pod.key)}
             role={item("treeitem")} aria-level={item("3")} tabindex={item("-1")}
             aria-selected={on_board.then(|| selected.to_string())}>

@@ -5,6 +5,7 @@ use taintlab_core::time::{Timestamp, format_duration};
 use yew::prelude::*;
 
 use super::copy::copy;
+use super::style::style;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 use crate::text::moment;
@@ -32,7 +33,7 @@ pub(crate) fn time_budget(budget: &TimeBudget, dispatch: &Dispatch) -> Html {
             <div class="terms" aria-hidden="true">
                 { for budget.terms.iter().map(|term| html! {
                     <span data-term={word(term.kind)} title={exact(term)}
-                        style={format!("width:{:.3}%", share(term.duration.as_secs_f64()))}></span>
+                        ~style={style(format!("width:{:.3}%", share(term.duration.as_secs_f64())))}></span>
                 }) }
             </div>
             <table>

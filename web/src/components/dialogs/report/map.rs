@@ -5,6 +5,7 @@ use std::rc::Rc;
 use web_sys::{Element, HtmlElement, HtmlInputElement};
 use yew::prelude::*;
 
+use crate::components::parts::style::style;
 use crate::test_id::TestId;
 use crate::text::count;
 use crate::view_models::report::{Look, MapCell, MapRow, Moment, Only, ReportView, Section};
@@ -199,7 +200,7 @@ fn map_cell(
     let before = cell.before.map(|before| format!(", harm {before} before")).unwrap_or_default();
     let label = format!("{}: {}{before}. Open it", cell.moment.name, cell.moment.what);
     html! {
-        <td style={format!("--heat:{:.3}", cell.heat)}>
+        <td ~style={style(format!("--heat:{:.3}", cell.heat))}>
             <button type="button" {onclick} {tabindex} aria-label={label}
                 onfocus={move |_: FocusEvent| onfocus()}
                 onmouseover={move |_: MouseEvent| onmouseover()}
