@@ -525,13 +525,14 @@ fn write(host: &dyn Host, whole: Whole<'_>, line: &Line, rules: &[Rule]) -> Done
 /// The worst findings, drawn.
 fn pictures(report: &Report, mut plan: Plan) -> Done<Vec<Picture>> {
     let about = report.findings.iter().filter_map(|it| Some((it, it.subject.as_ref()?)));
-    let draw = |(finding, subject): (&taintlab_core::report::Finding, _)| {
+    let draw = |(number, (finding, subject)): (usize, (&taintlab_core::report::Finding, _))| {
         let run = &finding.run;
         let lanes = plan.lanes(run, subject);
         let lanes = lanes.map_err(|error| Stop::failed(format!("error: {error}")))?;
         let title = format!("{subject}: {}", run.fault);
-        let svg = timeline_svg(&lanes, &SvgOptions { title, ..SvgOptions::default() });
+        let id = format!("p{number}");
+        let svg = timeline_svg(&lanes, &SvgOptions { title, id, ..SvgOptions::default() });
         Ok(Picture { what: finding.what.clone(), svg })
     };
-    about.take(MOST_PICTURES).map(draw).collect()
+    about.take(MOST_PICTURES).enumerate().map(draw).collect()
 }

@@ -5,9 +5,12 @@
 use std::fs;
 use std::path::Path;
 
+use taintlab_core::lanes::Lanes;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::report::{Plan, Report, ReportOptions, RunResult, report};
 use taintlab_core::scenario::Scenario;
+use taintlab_core::time::Timestamp;
+use taintlab_manifest::{SvgOptions, timeline_svg};
 use taintlab_words::Style;
 use taintlab_words::report::{Broken, Picture, Rule, html, junit, markdown, terminal};
 
@@ -28,7 +31,9 @@ fn check_all(name: &str, report: &Report, broken: &[Broken]) {
     check(&format!("{name}.txt"), &terminal(report, Style::Plain));
     check(&format!("{name}.md"), &markdown(report));
     check(&format!("{name}.xml"), &junit(report, &[], broken));
-    let picture = Picture { what: "1 < 2".into(), svg: "<svg></svg>".into() };
+    let lanes = Lanes { until: Timestamp::ZERO, forecast_from: None, lanes: Vec::new() };
+    let svg = timeline_svg(&lanes, &SvgOptions::default());
+    let picture = Picture { what: "1 < 2".into(), svg };
     check(&format!("{name}.html"), &html(report, &[], &[picture]));
 }
 

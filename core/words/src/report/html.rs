@@ -22,9 +22,19 @@ const MOST_NAMES: usize = 200;
 /// Rows and columns of a heat map at most: those with the most harm.
 const MOST_ROWS: usize = 60;
 const MOST_COLUMNS: usize = 30;
+/// The hottest colour of the style sheet, which go from white over yellow to red.
+const MOST_HEAT: u64 = 16;
 
 const STYLE: &str = include_str!("html/style.css");
 const SORT: &str = include_str!("html/sort.js");
+
+/// No request at all, and no style or script but those of the page: the style sheet, that of the
+/// pictures, and the script, by their digests.
+const POLICY: &str = "default-src 'none'; \
+    style-src 'sha256-JCuH6kR/f/BdRN5LB3pvSudv78y2eMvSfVmq9cdUeao=' \
+    'sha256-TR689GRzPSzlAG6pCzG62Gd031wPOuMhO6BJl9FT4cA='; \
+    script-src 'sha256-fCPN+NHbWc1ql84qcyCIDiaJ34RVVLkr07ke0tvicxk='; \
+    base-uri 'none'; form-action 'none'";
 
 /// A finding as a picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +72,7 @@ pub fn html(report: &Report, targets: &[TargetResult], pictures: &[Picture]) -> 
         "<!doctype html>
 <html lang=\"en\">
 <meta charset=\"utf-8\">
+<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">
 <meta name=\"viewport\" content=\"width=device-width\">
 <title>Resilience: {score}. {heading}</title>
 <style>{}</style>
@@ -235,8 +246,8 @@ fn map_cell(row: &FailureRow, cell: &Cell, most: u64) -> String {
         "{}, {}: {} of {} ready at least, below for {below}, at zero for {}",
         run.subject, row.name, run.least_ready, run.wanted, cell.at_zero_spread
     );
-    let (colour, text) = (colour(cell.harm.0, most), escaped(&text));
-    format!("<td class=\"h\" style=\"background:{colour}\" title=\"{text}\">{below}</td>")
+    let (level, text) = (part_of(MOST_HEAT, cell.harm.0, most), escaped(&text));
+    format!("<td class=\"h h{level}\" title=\"{text}\">{below}</td>")
 }
 
 /// The name of a row; unfolded it lists its failures.
@@ -255,12 +266,6 @@ fn folded(report: &Report, row: &FailureRow) -> String {
     format!("<details><summary>{name}</summary><small>{names}</small></details>")
 }
 
-/// A colour from white over yellow to red, by the square root of the share.
-fn colour(harm: u64, most: u64) -> String {
-    let [hue, light] = [(55, 50), (94, 39)].map(|(from, range)| from - part_of(range, harm, most));
-    format!("hsl({hue} 90% {light}%)")
-}
-
 /// `range * sqrt(harm / most)`, rounded half down: in integers, which are the same everywhere.
 fn part_of(range: u64, harm: u64, most: u64) -> u64 {
     let harm = harm.min(most);
@@ -276,9 +281,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_go_from_white_to_red() {
-        assert_eq!(colour(0, 7), "hsl(55 90% 94%)");
-        assert_eq!(colour(1, 4), "hsl(30 90% 75%)");
-        assert_eq!(colour(9, 7), "hsl(5 90% 55%)");
+    fn heat_goes_by_the_square_root_of_the_share() {
+        let heat = |harm, most| part_of(MOST_HEAT, harm, most);
+        assert_eq!([heat(0, 7), heat(1, 4), heat(9, 7)], [0, 8, MOST_HEAT]);
+        assert!(STYLE.contains(&format!(".h{MOST_HEAT}{{")));
     }
 }
