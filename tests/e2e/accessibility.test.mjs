@@ -246,6 +246,8 @@ playgroundTest("nor in reports, flags, links and densities", { alone: true }, as
     await examine(page, found, button);
     await close(page);
   }
+  // Only work that a link would replace is asked about.
+  await taint(page, "worker-1", { key: "example.com/work" });
   await page.evaluate(() => (location.hash = "#s=three-effects&release=1.35"));
   await page.getByRole("dialog", { name: "Open this link?" }).waitFor();
   await examine(page, found, "a link");

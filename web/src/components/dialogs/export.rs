@@ -153,7 +153,8 @@ fn forms(made: &EmbedMade, form: &UseStateHandle<usize>, dispatch: &Dispatch) ->
                     <div class="row">{ copy(text, dispatch) }</div>
                 }
             }
-            <div class="preview" data-testid={TestId::EmbedPreview}>
+            <div class="preview" tabindex="0" role="group" aria-label="Preview"
+                data-testid={TestId::EmbedPreview}>
                 { match &made.picture {
                     Ok(svg) => picture(svg),
                     Err(error) => html! { <p class="hint">{ error }</p> },

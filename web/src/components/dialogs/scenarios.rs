@@ -258,7 +258,8 @@ fn Preview(props: &PreviewProps) -> Html {
     }
     html! {
         <div class="preview" ref={place} data-lanes={props.name.clone()}
-            data-full={props.full.then_some("true")}>
+            data-full={props.full.then_some("true")} role="group" aria-label="Lanes"
+            tabindex={props.full.then_some("0")}>
             { match &*picture {
                 None => Html::default(),
                 Some(Ok(svg)) => parts::picture::picture(svg),
