@@ -149,34 +149,51 @@ impl Time {
     /// time.
     pub const ZERO_OF_GO: Self = Self::from_unix_seconds(-62_135_596_800);
 
-    /// Moment `seconds` seconds after 1970-01-01T00:00:00Z, or that moment itself if the result is
-    /// outside the calendar.
+    /// The last second whose year has four digits, 9999-12-31T23:59:59Z.
+    const LAST_SECOND: i64 = 253_402_300_799;
+
+    /// Whether the year of a moment in UTC has four digits: others cannot be written so that they are
+    /// read again, and RFC 1123 has no text for them.
+    const fn has_four_digits(unix_seconds: i64) -> bool {
+        const FIRST_SECOND: i64 = -62_167_219_200;
+        unix_seconds >= FIRST_SECOND && unix_seconds <= Self::LAST_SECOND
+    }
+
+    /// Moment `seconds` seconds after 1970-01-01T00:00:00Z, or that moment itself if the year of the
+    /// result has not four digits.
     #[must_use]
     pub const fn from_unix_seconds(seconds: i64) -> Self {
         match DateTime::from_timestamp(seconds, 0) {
-            Some(time) => Self(time),
-            None => Self(DateTime::UNIX_EPOCH),
+            Some(time) if Self::has_four_digits(seconds) => Self(time),
+            _ => Self(DateTime::UNIX_EPOCH),
         }
     }
 
-    /// Reads RFC 3339 text.
+    /// Reads RFC 3339 text. Like Go, it knows no leap seconds.
     ///
     /// # Errors
     /// Describes the expected format.
     pub fn parse(text: &str) -> Result<Self, String> {
         match DateTime::parse_from_rfc3339(text) {
-            Ok(time) => Ok(Self(time.with_timezone(&Utc))),
-            Err(_) => Err(format!(
+            Ok(time)
+                if Self::has_four_digits(time.timestamp())
+                    && time.timestamp_subsec_nanos() < 1_000_000_000 =>
+            {
+                Ok(Self(time.to_utc()))
+            }
+            _ => Err(format!(
                 "`{text}` is not a time in RFC 3339, for example `2020-01-01T00:00:00Z`"
             )),
         }
     }
 
-    /// This time plus `duration`, at most the last moment of the calendar.
+    /// This time plus `duration`, at most the last second of the year 9999.
     #[must_use]
     pub fn saturating_add(self, duration: Duration) -> Self {
         let delta = TimeDelta::from_std(duration).unwrap_or(TimeDelta::MAX);
-        Self(self.0.checked_add_signed(delta).unwrap_or(DateTime::<Utc>::MAX_UTC))
+        let sum = self.0.checked_add_signed(delta).map(Self);
+        let sum = sum.filter(|sum| Self::has_four_digits(sum.unix_seconds()));
+        sum.unwrap_or(const { Self::from_unix_seconds(Self::LAST_SECOND) })
     }
 
     /// Time since `earlier`, zero if that is later.
@@ -391,9 +408,9 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         let mut digit_scale = scale;
         for digit in fraction.chars().filter_map(|c| c.to_digit(10)) {
             digit_scale /= 10;
-            value += u128::from(digit) * digit_scale;
+            value = value.saturating_add(u128::from(digit) * digit_scale);
         }
-        nanos = nanos.checked_add(value).ok_or_else(too_long)?;
+        nanos = nanos.saturating_add(value);
         if nanos > u128::from(Timestamp::MAX.as_nanos()) {
             return Err(too_long());
         }

@@ -8,6 +8,8 @@ use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::Scenario;
 use taintlab_core::simulator::{Simulator, SimulatorConfig};
 use taintlab_core::time::{Time, Timestamp};
+use taintlab_kubectl::{Context, run};
+use taintlab_manifest::{ImportOptions, read_scenario};
 
 use super::check;
 
@@ -196,4 +198,53 @@ fn scenarios_do_not_panic() {
         }
         Ok(())
     });
+}
+
+/// Times whose year has not four digits could not be read again, and kubectl has no text for them.
+#[test]
+fn the_calendar_ends_with_the_year_9999() {
+    let text = "
+kubernetes: {controlPlane: true, nodeLifecycle: true}
+start: 9999-12-31T23:59:58Z
+objects:
+  nodes: [{metadata: {name: worker-1}}]
+  workloads:
+  - kind: Deployment
+    metadata: {name: web, namespace: default}
+    spec:
+      selector: {matchLabels: {app: web}}
+      template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c}]}}
+until: 10s
+";
+    let scenario = read(&format!("{HEAD}{text}")).unwrap();
+    let simulator = scenario.run().unwrap().simulator;
+    let outcome = run(&Context::new(&simulator, &[]), "kubectl describe nodes,pods,deploy", None);
+    assert!(outcome.stdout.contains("Fri, 31 Dec 9999 23:59:59 +0000"), "{outcome:?}");
+}
+
+/// Go reads neither leap seconds nor years of five digits.
+#[test]
+fn times_that_go_does_not_read_are_refused() {
+    for start in ["2016-12-31T23:59:60Z", "9999-12-31T23:59:59-01:00", "0000-01-01T00:00:00+01:00"]
+    {
+        let error = read(&format!("{HEAD}start: \"{start}\"\n")).unwrap_err();
+        assert!(error.contains(&format!("`{start}` is not a time in RFC 3339")), "{error}");
+    }
+}
+
+/// The fraction of a number that just fits must not make it a small one.
+#[test]
+fn a_duration_beyond_all_numbers_is_refused() {
+    let until = "340282366920938463463374607431768211.999us";
+    let error = read(&format!("{HEAD}until: \"{until}\"\n")).unwrap_err();
+    assert!(error.contains("more than 292 years"), "{error}");
+}
+
+const HEAD: &str = "apiVersion: taintlab/v1\nkind: Scenario\n";
+
+/// A scenario from text, or its first error.
+fn read(text: &str) -> Result<Scenario, String> {
+    let mut none = |_: &str| Err("no files here".to_owned());
+    let read = read_scenario(text, "s", ImportOptions::default(), &mut none);
+    read.scenario.ok_or_else(|| read.diagnostics[0].to_string())
 }
