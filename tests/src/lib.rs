@@ -9,5 +9,6 @@ pub mod marked;
 pub mod model;
 pub mod models;
 pub mod notation;
+pub mod random;
 pub mod soak;
 pub mod text;
