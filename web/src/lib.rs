@@ -17,6 +17,8 @@ mod connection;
 mod embed;
 mod files;
 mod focus;
+#[cfg(test)]
+mod fuzzed;
 mod host;
 mod keyboard;
 mod link;

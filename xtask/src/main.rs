@@ -10,6 +10,7 @@ mod book;
 mod causes;
 mod cli;
 mod count;
+mod fuzz;
 mod npm;
 mod pins;
 mod playground;
@@ -93,6 +94,12 @@ enum Task {
     /// Run random clusters with random faults over simulated time, and check invariants after every
     /// step; a seed that fails is made smaller and written to target/soak/
     Soak(soak::SoakOptions),
+    /// Run the fuzz targets: --target NAME, --seconds N or --executions N, --seed N
+    Fuzz {
+        /// Arguments for the fuzz program; `-- --help` lists them
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
     /// Build for release and print the sizes of the page and the npm package; fails over the budget
     Size {
         /// Of what is built, print instead what the code is for, and fail where that has grown since it was
@@ -161,6 +168,7 @@ fn run(workspace: &mut Workspace, task: Task) -> anyhow::Result<ExitCode> {
             }
         }
         Task::Soak(options) => soak::run(workspace, &options)?,
+        Task::Fuzz { args } => fuzz::run(workspace, &args)?,
         Task::Size { by_cause: true } => causes::report(workspace)?,
         Task::Size { by_cause: false } => {
             playground::set_up_and_build(workspace)?;
