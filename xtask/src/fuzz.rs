@@ -1,4 +1,4 @@
-//! `fuzz`: the fuzz targets, for longer than their bounded tests.
+//! `fuzz` and `soak`: what tests do for a moment, for as long as anyone likes.
 
 use anyhow::Result;
 
@@ -8,7 +8,18 @@ use crate::workspace::{self, Workspace};
 ///
 /// # Errors
 /// The program does not build, or a target fails; it prints the input.
-pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<()> {
-    let program = ["run", "--profile", "fuzz", "--package", "taintlab-fuzz", "--bin", "fuzz", "--"];
-    workspace::run(workspace.cargo().args(program).args(args))
+pub(crate) fn fuzz(workspace: &Workspace, args: &[String]) -> Result<()> {
+    run(workspace, ["--profile", "fuzz", "--package", "taintlab-fuzz", "--bin", "fuzz"], args)
+}
+
+/// Builds the program that runs random clusters with random faults, and runs it.
+///
+/// # Errors
+/// The program does not build, or a cluster breaks an invariant.
+pub(crate) fn soak(workspace: &Workspace, args: &[String]) -> Result<()> {
+    run(workspace, ["--profile", "fuzz", "--package", "taintlab-tests", "--bin", "soak"], args)
+}
+
+fn run(workspace: &Workspace, program: [&str; 6], args: &[String]) -> Result<()> {
+    workspace::run(workspace.cargo().arg("run").args(program).arg("--").args(args))
 }

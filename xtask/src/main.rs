@@ -21,7 +21,6 @@ mod schema;
 mod setup;
 mod site;
 mod size;
-mod soak;
 mod steps;
 mod suite;
 mod vectors;
@@ -91,9 +90,13 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
-    /// Run random clusters with random faults over simulated time, and check invariants after every
-    /// step; a seed that fails is made smaller and written to target/soak/
-    Soak(soak::SoakOptions),
+    /// Run random clusters with random faults over simulated time: --seed N, --clusters N, --hours H; a
+    /// seed that fails is made smaller and written to target/soak/
+    Soak {
+        /// Arguments for the program; `-- --help` lists them
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
     /// Run the fuzz targets: --target NAME, --seconds N or --executions N, --seed N
     Fuzz {
         /// Arguments for the fuzz program; `-- --help` lists them
@@ -167,8 +170,8 @@ fn run(workspace: &mut Workspace, task: Task) -> anyhow::Result<ExitCode> {
                 bench::page(workspace)?;
             }
         }
-        Task::Soak(options) => soak::run(workspace, &options)?,
-        Task::Fuzz { args } => fuzz::run(workspace, &args)?,
+        Task::Soak { args } => fuzz::soak(workspace, &args)?,
+        Task::Fuzz { args } => fuzz::fuzz(workspace, &args)?,
         Task::Size { by_cause: true } => causes::report(workspace)?,
         Task::Size { by_cause: false } => {
             playground::set_up_and_build(workspace)?;

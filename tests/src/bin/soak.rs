@@ -1,12 +1,12 @@
-//! `soak [--seed N] [--clusters N] [--hours H] [--seconds S]`: random clusters with random faults,
-//! and invariants after every step (`taintlab_tests::soak`). A seed that fails is made smaller and
-//! written as a scenario.
+//! Random clusters with random faults, and invariants after every step (`taintlab_tests::soak`):
+//! `cargo xtask soak`. A seed that fails is made smaller and written as a scenario.
 
+use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use std::{env, fs};
 
+use clap::Parser;
 use taintlab_manifest::write_scenario;
 use taintlab_tests::soak::{Run, Tally, run, shrink};
 
@@ -14,41 +14,29 @@ use taintlab_tests::soak::{Run, Tally, run, shrink};
 const SHRINK_TIME: Duration = Duration::from_secs(30);
 const YEAR: f64 = 365.25 * 24.0 * 3_600.0;
 
+/// The command line.
+#[derive(Parser)]
+#[command(name = "cargo xtask soak", about = "Run random clusters with random faults", version)]
 struct Options {
+    /// The first seed
+    #[arg(long, default_value_t = 0)]
     seed: u64,
+    /// Clusters to run, each with the next seed
+    #[arg(long, default_value_t = 1)]
     clusters: u64,
+    /// Simulated hours of each cluster
+    #[arg(long, default_value_t = 720)]
     hours: u64,
-    /// Real time after which no new cluster begins.
+    /// Real seconds after which no new cluster begins
+    #[arg(long, default_value_t = u64::MAX, hide_default_value = true)]
     seconds: u64,
+    /// The folder for the scenarios of seeds that fail
+    #[arg(long, default_value = "target/soak")]
     output: PathBuf,
 }
 
-fn options() -> Result<Options, String> {
-    let output = PathBuf::from("target/soak");
-    let mut options = Options { seed: 0, clusters: 1, hours: 720, seconds: u64::MAX, output };
-    let mut arguments = env::args().skip(1);
-    while let Some(name) = arguments.next() {
-        let text = arguments.next().ok_or_else(|| format!("`{name}` needs a value"))?;
-        let number = || text.parse().map_err(|_| format!("`{name} {text}` is no whole number"));
-        match name.as_str() {
-            "--seed" => options.seed = number()?,
-            "--clusters" => options.clusters = number()?,
-            "--hours" => options.hours = number()?,
-            "--seconds" => options.seconds = number()?,
-            "--output" => options.output = text.into(),
-            _ => {
-                return Err(format!(
-                    "unknown option `{name}`; valid are --seed, --clusters, --hours, --seconds and \
-                     --output"
-                ));
-            }
-        }
-    }
-    Ok(options)
-}
-
 fn main() -> ExitCode {
-    match options().and_then(|options| soak(&options)) {
+    match soak(&Options::parse()) {
         Ok(0) => ExitCode::SUCCESS,
         Ok(_) => ExitCode::FAILURE,
         Err(error) => {
