@@ -17,6 +17,7 @@
 //! ready until the node lifecycle controller says otherwise. Only a power failure takes the pods of
 //! a node down immediately, until the node is back.
 
+mod combined;
 mod difference;
 mod domains;
 mod fault;
@@ -24,10 +25,12 @@ mod findings;
 mod recorder;
 mod remedy;
 mod rows;
+mod score;
 mod targets;
 #[cfg(test)]
 mod tests;
 mod text;
+mod trial;
 mod verdict;
 
 use alloc::format;
@@ -40,15 +43,13 @@ use core::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+pub use self::combined::{Report, RunSummary, report};
 pub use self::difference::{
     Change, Difference, EarlierReport, NOISE, Outcome, Verdict, worst_outcomes,
 };
 pub use self::domains::{Domain, DomainKind, DomainList, Headroom};
 pub use self::fault::Fault;
-pub use self::findings::{
-    Cell, Effect, FalseAlarm, Finding, MadeWorse, OverAll, Report, RunSummary, Score, Spread,
-    WorkloadScore, report,
-};
+pub use self::findings::{Effect, FalseAlarm, Finding, MadeWorse, OverAll};
 pub use self::recorder::{DrainResult, PendingReason, Shortfall, WorkloadRun, ZoneStep};
 use self::recorder::{Failing, UnreachableNodes};
 pub(crate) use self::recorder::{Recorder, ready, subjects};
@@ -57,6 +58,7 @@ pub(crate) use self::remedy::{
     CONSTRAINTS, Template, another_node, of_template, priority_class, tolerate, yaml,
 };
 pub use self::rows::FailureRow;
+pub use self::score::{Cell, Score, Spread, WorkloadScore};
 pub use self::targets::{
     TARGETS_ANNOTATION, Target, TargetFailures, TargetFigure, TargetResult, TargetVerdict, Targets,
     judge,
@@ -680,7 +682,7 @@ impl Plan {
     /// Runs of one cluster follow one another, and among these the runs that share most work.
     #[must_use]
     pub fn remedies(&self, results: &[RunResult]) -> Vec<Run> {
-        findings::remedies(&self.outline, &self.plain.simulator, results)
+        trial::remedies(&self.outline, &self.plain.simulator, results)
     }
 }
 

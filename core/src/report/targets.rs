@@ -9,7 +9,7 @@ use core::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::findings::{overall, worst_first};
+use super::score::{overall, worst_first};
 use super::{
     Cell, Domain, DomainKind, DrainResult, FailureTotal, Fault, Millis, Outline, Plan, Report,
     ReportSubject, WorkloadRun,
