@@ -1,7 +1,7 @@
 // The main job: from the output of kubectl to exactly the evictions that Kubernetes would make.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 
 import { playgroundTest } from "./support/browser.mjs";
 import {
@@ -11,13 +11,18 @@ import {
   now,
   pods,
   ready,
+  runToEnd,
   scrubTo,
   seconds,
+  selectPod,
   taint,
   until,
 } from "./support/page.mjs";
 
 const CLUSTER = readFileSync(new URL("fixtures/cluster.yaml", import.meta.url), "utf8");
+
+/** What a screen reader finds at each step; `BLESS=1` writes it anew. */
+const HEARD = new URL("fixtures/main-job.aria.txt", import.meta.url);
 
 /** As a user who has copied the output of kubectl has it. */
 const CLIPBOARD = { context: { permissions: ["clipboard-read", "clipboard-write"] } };
@@ -149,3 +154,20 @@ playgroundTest(
     });
   },
 );
+
+playgroundTest("a screen reader finds what was agreed on", CLIPBOARD, async ({ page }) => {
+  let heard = "";
+  const hear = async (moment) => {
+    heard += `# ${moment}\n\n${await page.locator("body").ariaSnapshot()}\n\n`;
+  };
+  await pasteAndTaint(page);
+  await page.getByTestId("next").getByText(`the grace period of ${REPORT}`).waitFor();
+  await hear("worker-a is tainted at 5s");
+  await selectPod(page, CHECKOUT);
+  await hear("A pod that counts down is selected");
+  await runToEnd(page);
+  await page.getByTestId("next").getByText("Ended at 5m35s:").waitFor();
+  await hear("All has happened");
+  if (process.env.BLESS) writeFileSync(HEARD, heard);
+  assert.equal(heard, readFileSync(HEARD, "utf8"));
+});
