@@ -264,6 +264,17 @@ impl State {
     }
 
     /// How many pods a Deployment may have too many and too few.
+    /// The ReplicaSets of the same Deployment; none if there is no Deployment.
+    fn relatives<'a>(&'a self, set: &'a Value) -> impl Iterator<Item = &'a Value> {
+        let owner = |set: &Value| {
+            let owners = list(set, "/metadata/ownerReferences");
+            owners.first().map(|owner| text(owner, "/uid").to_owned())
+        };
+        self.workloads.iter().filter(move |it| {
+            kind(it) == "ReplicaSet" && owner(it).is_some() && owner(it) == owner(set)
+        })
+    }
+
     fn surge_and_unavailable(deployment: &Value) -> (i64, i64) {
         let replicas = Self::replicas(deployment);
         if text(deployment, "/spec/strategy/type") == "Recreate" {
@@ -378,9 +389,11 @@ impl Step<'_> {
             return;
         }
         *memory.said.entry("ReplicaSet deletes pods").or_default() += 1;
-        // Other ReplicaSets of its Deployment that delete at this instant change who is together.
-        let alone = self.relatives(set).filter(|it| !self.deleted_by_controller(it).is_empty());
-        let alone = count(alone) <= 1;
+        // Other ReplicaSets of its Deployment that delete or create at this instant change who is
+        // together.
+        let deletes = |it: &&Value| !self.deleted_by_controller(it).is_empty();
+        let alone = count(self.before.relatives(set).filter(deletes)) <= 1
+            && self.after.relatives(set).all(|it| self.created(it).next().is_none());
         let same = |pod: &Value| {
             self.after.pod(uid(pod)).is_some_and(|after| {
                 has_condition(pod, "Ready") == has_condition(after, "Ready")
@@ -411,17 +424,6 @@ impl Step<'_> {
         }
     }
 
-    /// The ReplicaSets of the same Deployment; none if there is no Deployment.
-    fn relatives<'a>(&'a self, set: &'a Value) -> impl Iterator<Item = &'a Value> {
-        let owner = |set: &Value| {
-            let owners = list(set, "/metadata/ownerReferences");
-            owners.first().map(|owner| text(owner, "/uid").to_owned())
-        };
-        self.before.workloads.iter().filter(move |it| {
-            kind(it) == "ReplicaSet" && owner(it).is_some() && owner(it) == owner(set)
-        })
-    }
-
     /// How soon a pod goes when there are too many: less goes first.
     fn rank(&self, set: &Value, pod: &Value, with_others: bool) -> Vec<i64> {
         let phase = match text(pod, "/status/phase") {
@@ -440,7 +442,7 @@ impl Step<'_> {
         if !with_others {
             return rank;
         }
-        let together = self.relatives(set).map(|set| {
+        let together = self.before.relatives(set).map(|set| {
             let there = |pod: &&Value| is_active(pod) && text(pod, "/spec/nodeName") == node;
             count(self.before.pods_of(set).filter(there))
         });
@@ -650,6 +652,11 @@ impl Step<'_> {
         };
         let surge = set.pointer("/spec/updateStrategy/rollingUpdate/maxSurge");
         let surges = self.after.minor >= 22 && share(surge, 1, true).is_some_and(|most| most > 0);
+        // A pod that is marked not ready at this instant counts as not available, if it goes after that.
+        let was_available = |pod: &Value| {
+            self.before.is_available(set, pod)
+                && self.after.pod(uid(pod)).is_none_or(|it| has_condition(it, "Ready"))
+        };
         let (mut desired, mut current, mut unavailable) = (0, 0, 0);
         for node in &self.after.nodes {
             let (should_run, may_stay) = daemon_wants(set, node);
@@ -680,7 +687,7 @@ impl Step<'_> {
             let was = on(self.before, name(node));
             let replaced = self.after.minor >= 21
                 && was.iter().any(|it| !is_terminating(it) && is_of_older_template(set, it))
-                && !was.iter().any(|it| self.before.is_available(set, it));
+                && !was.iter().any(was_available);
             unavailable += i64::from(should_run && !available && !replaced);
         }
         for (field, expected) in
@@ -720,7 +727,7 @@ impl Step<'_> {
         let taken = self.deleted_by_controller(set).into_iter().filter(|pod| {
             let node = daemon_node(pod);
             let node = self.after.nodes.iter().find(|it| name(it) == node);
-            self.before.is_available(set, pod) && node.is_some_and(|node| daemon_wants(set, node).1)
+            was_available(pod) && node.is_some_and(|node| daemon_wants(set, node).1)
         });
         let taken: Vec<&Value> = taken.collect();
         if surges {
