@@ -112,10 +112,10 @@ pub(crate) const LITE_GOAL_BROTLI: u64 = 60_000;
 pub(crate) const LITE_BUDGET_BROTLI: u64 = 45_300;
 
 /// The size limit of the policy module without a simulator in bytes of brotli.
-pub(crate) const POLICY_LITE_BUDGET_BROTLI: u64 = 53_000;
+pub(crate) const POLICY_LITE_BUDGET_BROTLI: u64 = 51_500;
 
 /// The size limit of the policy module in bytes of brotli.
-pub(crate) const POLICY_BUDGET_BROTLI: u64 = 660_000;
+pub(crate) const POLICY_BUDGET_BROTLI: u64 = 612_000;
 
 /// The desired size of the policy module without a simulator in bytes of brotli.
 pub(crate) const POLICY_LITE_GOAL_BROTLI: u64 = 60_000;
