@@ -1,4 +1,4 @@
-//! Counts of tests, read from the output of the test programs.
+//! Counts of tests, and what failed, read from the output of the test programs.
 
 use std::ops::AddAssign;
 
@@ -18,16 +18,33 @@ impl AddAssign for TestCount {
     }
 }
 
-/// Adds up the summaries of `cargo test` and `node --test` in a stream of lines.
+/// The most lines about failed tests that are kept.
+const MOST_LINES: usize = 80;
+
+/// Adds up the summaries of `cargo test` and `node --test` in a stream of lines, and keeps what
+/// they say of failed tests.
 #[derive(Default)]
 pub(crate) struct Counter {
     /// The sum so far.
     pub count: TestCount,
+    /// The first lines about failed tests.
+    pub failures: Vec<String>,
+    /// Whether the next lines are about failed tests.
+    in_failures: bool,
 }
 
 impl Counter {
     /// Reads one line; only a summary changes the count.
     pub(crate) fn read_line(&mut self, line: &str) {
+        match line.trim() {
+            // The head of cargo's lines, which a summary ends, and of Node's, which are the last.
+            "failures:" | "✖ failing tests:" => self.in_failures = true,
+            other if other.starts_with("test result: ") => self.in_failures = false,
+            _ if self.in_failures && self.failures.len() < MOST_LINES => {
+                self.failures.push(line.trim_end().to_owned());
+            }
+            _ => {}
+        }
         let line = line.trim();
         if let Some(summary) = line.strip_prefix("test result: ") {
             self.count += cargo_summary(summary);
@@ -92,6 +109,17 @@ mod tests {
         assert_eq!(count(spec), TestCount { passed: 3, failed: 2 });
         let tap = "1..2\n# tests 2\n# pass 2\n# fail 0\n# cancelled 0\n# duration_ms 12.5\n";
         assert_eq!(count(tap), TestCount { passed: 2, failed: 0 });
+    }
+
+    #[test]
+    fn keeps_what_is_said_of_failed_tests() {
+        let mut counter = Counter::default();
+        let cargo = "test a ... FAILED\n\nfailures:\n\n---- a ----\n  left: 1\n\n\
+            failures:\n    a\n\ntest result: FAILED. 0 passed; 1 failed; 0 ignored\nnext\n";
+        let node = "ℹ fail 1\n\n✖ failing tests:\n\ntest at a.mjs:2:1\n✖ b (1 ms)\n";
+        cargo.lines().chain(node.lines()).for_each(|line| counter.read_line(line));
+        let said: Vec<_> = counter.failures.iter().filter(|line| !line.is_empty()).collect();
+        assert_eq!(said, ["---- a ----", "  left: 1", "    a", "test at a.mjs:2:1", "✖ b (1 ms)"]);
     }
 
     #[test]

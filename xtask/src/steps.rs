@@ -25,6 +25,7 @@ struct Step {
 #[derive(PartialEq, Eq)]
 enum Outcome {
     Passed,
+    /// The reason in the first line, then what failed.
     Failed(String),
     NotRun(&'static str),
 }
@@ -70,17 +71,21 @@ impl Steps {
             Err(error) => Outcome::Failed(format!("{error:#}")),
         };
         match &outcome {
-            Outcome::Failed(why) => println!("== {name}: FAILED in {}: {why}", human(time)),
+            Outcome::Failed(why) => {
+                println!("== {name}: FAILED in {}: {}", human(time), first_line(why));
+            }
             _ => println!("== {name}: {}", human(time)),
         }
         self.steps.push(Step { name, time, tests, outcome });
     }
 
-    /// Prints the table of steps and the sum of tests; succeeds if tests ran and nothing failed.
+    /// Prints what failed, the table of steps and the sum of tests; succeeds if tests ran and
+    /// nothing failed. Whoever sees only the end of a log sees what failed.
     ///
     /// The last line is `N passed, N failed`. A failed step without a failed test counts as one
     /// failure, so that the line hides none.
     pub(crate) fn finish(self) -> ExitCode {
+        print!("{}", self.failures());
         println!("\n{}", self.table());
         let count = self.count();
         if count == TestCount::default() {
@@ -105,6 +110,15 @@ impl Steps {
         sum
     }
 
+    /// What was said of each failed step after the reason.
+    fn failures(&self) -> String {
+        let failed = self.steps.iter().filter_map(|step| match &step.outcome {
+            Outcome::Failed(why) => Some((step.name, why.split_once('\n')?.1)),
+            _ => None,
+        });
+        failed.map(|(name, said)| format!("\n== {name}, what failed:\n{said}\n")).collect()
+    }
+
     fn table(&self) -> String {
         let width = self.steps.iter().map(|step| step.name.len()).max().unwrap_or_default();
         let mut table = format!("{:width$}  {:>12}  {:>6}  result\n", "step", "time", "tests");
@@ -115,7 +129,7 @@ impl Steps {
             };
             let result = match &step.outcome {
                 Outcome::Passed => "passed".to_owned(),
-                Outcome::Failed(why) => format!("FAILED: {why}"),
+                Outcome::Failed(why) => format!("FAILED: {}", first_line(why)),
                 Outcome::NotRun(missing) => format!("NOT RUN: needs `{missing}`"),
             };
             let time = human(step.time);
@@ -126,6 +140,10 @@ impl Steps {
         table.push_str(&format!("{:width$}  {time:>12}  {:>6}", "in all", count.passed));
         table
     }
+}
+
+fn first_line(why: &str) -> &str {
+    why.lines().next().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -141,10 +159,11 @@ mod tests {
     #[test]
     fn a_failed_step_counts_as_a_failure_and_does_not_stop_the_others() {
         let mut steps = Steps::default();
-        steps.step("lint", &[], || bail!("two warnings"));
+        steps.step("lint", &[], || bail!("two warnings\nof a line"));
         steps.test_step("tests", &[], two_tests);
         assert_eq!(steps.count(), TestCount { passed: 2, failed: 1 });
-        assert!(steps.table().contains("FAILED: two warnings"));
+        assert!(steps.table().contains("FAILED: two warnings\n"));
+        assert_eq!(steps.failures(), "\n== lint, what failed:\nof a line\n");
         assert_eq!(steps.finish(), ExitCode::FAILURE);
     }
 

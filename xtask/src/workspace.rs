@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use crate::count::{Counter, TestCount};
 
@@ -134,11 +134,13 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 /// Runs a command that runs tests, and counts them in its output.
 ///
 /// # Errors
-/// The command cannot be started or fails; the count then has the tests before the failure.
+/// The command cannot be started or fails; the count then has the tests before the failure, and
+/// the error says after its first line what the tests said.
 pub(crate) fn run_tests(command: &mut Command) -> (TestCount, Result<()>) {
     let mut counter = Counter::default();
     let result = run_counting(command, &mut counter);
-    (counter.count, result)
+    let said = counter.failures.join("\n");
+    (counter.count, result.map_err(|error| anyhow!("{error:#}\n{said}")))
 }
 
 fn run_counting(command: &mut Command, counter: &mut Counter) -> Result<()> {
