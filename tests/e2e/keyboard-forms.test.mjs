@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 
 import { playgroundTest } from "./support/browser.mjs";
 import { edits, focused, focusedWords } from "./support/focus.mjs";
-import { keyboard } from "./support/hands.mjs";
+import { keyboard, typeInto } from "./support/hands.mjs";
 import { log, now, pods, ready, seconds, until } from "./support/page.mjs";
 
 playgroundTest(
@@ -70,14 +70,16 @@ playgroundTest(
     });
     await page.keyboard.type("example.com/next");
     // A row that is taken away leaves the focus in the form.
-    await hand.press(page.locator('[data-toleration="2"]').getByRole("button", { name: "Remove" }));
+    const row = page.locator('[data-toleration="2"]');
+    await hand.press(row.getByRole("button", { name: "Remove" }));
+    await row.waitFor({ state: "detached" });
     await until(page, async () => assert.ok(await focused(page, ".inspector *")));
 
     await page.keyboard.press("Escape");
+    await until(page, async () => assert.ok(await focused(page, '[data-pod="shop/search-0"]')));
     await page.keyboard.press("a");
     const form = page.getByTestId("create-node");
-    await form.getByLabel("Name").waitFor();
-    await page.keyboard.type("worker-7");
+    await typeInto(page, form.getByLabel("Name"), "worker-7");
     await hand.press(form.getByRole("button", { name: "Add a taint" }));
     await until(page, async () => {
       assert.ok(await focused(page, '[data-testid="create-node"] .items input'));

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 
 import { afresh, playgroundTest } from "./support/browser.mjs";
 import { edits, focused, focusedWords } from "./support/focus.mjs";
-import { keyboard } from "./support/hands.mjs";
+import { keyboard, typeInto } from "./support/hands.mjs";
 import { loadScenario, now, ready, seconds, showView, until } from "./support/page.mjs";
 
 /** A key of the help as the browser calls it. */
@@ -80,8 +80,7 @@ async function typeTaint(page) {
 
 async function inConsole(page, line) {
   await page.keyboard.press("k");
-  await until(page, async () => assert.ok(await focused(page, "[data-testid=console-line]")));
-  await page.keyboard.type(line);
+  await typeInto(page, page.getByTestId("console-line"), line);
 }
 
 async function tellStory(page) {

@@ -128,7 +128,9 @@ playgroundTest("the console is used by keyboard alone, and is no trap", async ({
   await line.focus();
   await page.keyboard.press("Escape");
   await line.waitFor({ state: "detached" });
-  assert.equal(await page.evaluate(() => document.activeElement.dataset.testid), "lanes-open");
+  await until(page, async () =>
+    assert.equal(await page.evaluate(() => document.activeElement.dataset.testid), "lanes-open"),
+  );
 });
 
 playgroundTest(

@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 
 import { playgroundTest } from "./support/browser.mjs";
+import { typeInto } from "./support/hands.mjs";
 import {
   evictions,
   loadScenario,
@@ -135,12 +136,9 @@ playgroundTest(
     await page.keyboard.press("s");
     const list = page.getByTestId("scenario-list").locator("[data-scenario]");
     const names = () => list.evaluateAll((all) => all.map(({ dataset }) => dataset.scenario));
+    await list.first().waitFor();
     const all = (await names()).length;
-    assert.equal(
-      await page.evaluate(() => document.activeElement.dataset.testid),
-      "scenario-search",
-    );
-    await page.keyboard.type("statefulset stuck");
+    await typeInto(page, page.getByTestId("scenario-search"), "statefulset stuck");
     await until(page, async () => {
       const found = await names();
       assert.ok(found.includes("stuck-terminating") && found.length < 8, `${found}`);
@@ -166,6 +164,7 @@ playgroundTest(
     await page.getByText("No scenario has any of these words").waitFor();
     await page.getByTestId("scenario-search").fill("");
     await tag.click();
+    await until(page, async () => assert.equal((await names()).length, all));
     await page.getByTestId("scenario-search").focus();
     // Arrows lead from the search into the list, through it, and back.
     const focused = () => page.evaluate(() => document.activeElement.dataset);

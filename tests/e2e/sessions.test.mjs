@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
 import { QUIET, playgroundTest } from "./support/browser.mjs";
+import { hasFocus } from "./support/hands.mjs";
 import {
   keptSessions,
   loadScenario,
@@ -219,7 +220,7 @@ playgroundTest(
     const first = row("1 node, 0 pods");
     await first.getByRole("button", { name: "Rename" }).click();
     const field = other.getByRole("textbox", { name: "Name" });
-    assert.ok(await field.evaluate((element) => element === document.activeElement));
+    await until(other, async () => assert.ok(await hasFocus(field)));
     await field.fill("Lost node");
     await other.keyboard.press("Enter");
     await row("Lost node").waitFor();

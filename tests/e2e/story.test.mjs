@@ -6,7 +6,7 @@ import { readFile } from "node:fs/promises";
 import axe from "axe-core";
 
 import { playgroundTest } from "./support/browser.mjs";
-import { keyboard, mouse, touch } from "./support/hands.mjs";
+import { keyboard, mouse, touch, typeInto } from "./support/hands.mjs";
 import {
   loadScenario,
   now,
@@ -207,10 +207,10 @@ playgroundTest("every command is found and done by keyboard", async ({ page }) =
     );
   const first = await active();
   await page.keyboard.press("ArrowDown");
-  assert.notEqual(await active(), first);
+  await until(page, async () => assert.notEqual(await active(), first));
   await page.keyboard.press("ArrowUp");
-  assert.equal(await active(), first);
-  await page.keyboard.type("flags contr");
+  await until(page, async () => assert.equal(await active(), first));
+  await typeInto(page, search, "flags contr");
   await until(page, async () => assert.match(await active(), /^Flags of the controllers/));
   await page.keyboard.press("Enter");
   await page.getByRole("dialog").getByText("--node-eviction-rate").first().waitFor();
@@ -320,8 +320,7 @@ playgroundTest("all commands are a key away, also from a field", async ({ page }
   const field = page.getByRole("searchbox", { name: "Filter events" });
   await field.fill("web");
   await field.press("ControlOrMeta+Shift+P");
-  await page.getByTestId("palette-search").waitFor();
-  await page.keyboard.type("board: cells");
+  await typeInto(page, page.getByTestId("palette-search"), "board: cells");
   await page.keyboard.press("Enter");
   await page.locator('[data-testid="board"][data-detail="cells"]').waitFor();
   assert.equal(await field.inputValue(), "web");

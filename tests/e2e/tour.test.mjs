@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
 import { playgroundTest } from "./support/browser.mjs";
-import { keyboard, mouse } from "./support/hands.mjs";
+import { keyboard, mouse, typeInto } from "./support/hands.mjs";
 import { log, now, pods, ready, seconds, until } from "./support/page.mjs";
 
 const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
@@ -160,8 +160,7 @@ const TOUR = {
   "Press <kbd>K</kbd> and type `kubectl get pods -A -o wide`, or <kbd>W</kbd> to read what is likely to surprise in this cluster, and why. What you do by mouse is shown as the kubectl line that does it.":
     async (page, hand) => {
       await page.keyboard.press("k");
-      await until(page, async () => assert.ok(await page.getByTestId("console-line").isVisible()));
-      await page.keyboard.type("kubectl get pods -A -o wide");
+      await typeInto(page, page.getByTestId("console-line"), "kubectl get pods -A -o wide");
       await page.keyboard.press("Enter");
       await page.getByTestId("output").getByText(WEB.split("/")[1]).waitFor();
       await page.keyboard.press("Escape");
@@ -248,8 +247,7 @@ const TOUR = {
       await page.keyboard.press("Escape");
       await page.getByTestId("dialog").waitFor({ state: "detached" });
       await page.keyboard.press("m");
-      await page.getByTestId("bookmark-note").waitFor();
-      await page.keyboard.type("The end");
+      await typeInto(page, page.getByTestId("bookmark-note"), "The end");
       await page.keyboard.press("Enter");
       await page.getByTestId("bookmark-list").locator("li").nth(7).waitFor();
       await page.keyboard.press("Escape");

@@ -61,6 +61,12 @@ touch.context = { hasTouch: true, viewport: { width: 1024, height: 768 } };
 export const hasFocus = (locator) =>
   locator.evaluate((element) => element === document.activeElement);
 
+/** Types a text once a field has the focus. */
+export async function typeInto(page, field, text) {
+  await until(page, async () => assert.ok(await hasFocus(field), `the focus is in ${field}`));
+  await page.keyboard.type(text);
+}
+
 /** Presses a key until an element has the focus. */
 async function untilFocused(page, key, locator) {
   for (let pressed = 0; pressed < MOST; pressed += 1) {
