@@ -74,7 +74,7 @@ pub fn fault(dice: &mut Dice, simulator: &Simulator, nodes: &[Node]) -> Option<C
             "setNodeCondition",
             &json!({ "node": node,
             "type": *dice.pick(&["Ready", "MemoryPressure", "DiskPressure"]),
-            "status": *dice.pick(&["True", "False", "Unknown"]) }),
+            "status": *dice.pick(&["True", "False"]) }),
         ),
         30 => Some(Command::RestartControllerManager),
         31 => Some(Command::RestartTaintEvictionController),

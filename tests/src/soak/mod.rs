@@ -21,7 +21,7 @@ use taintlab_core::simulator::Simulator;
 use taintlab_core::time::{Span, Timestamp};
 
 use self::invariants::{
-    DEADLINE, FORECAST, ORDER, PANIC, PROGRESS, RECOVERED_AFTER, SPLIT, Violation, WORKLOADS, Watch,
+    DEADLINE, FORECAST, ORDER, PANIC, PROGRESS, RECOVERED_AFTER, SPLIT, Violation, Watch,
 };
 use crate::dice::Dice;
 use crate::models::minor_of;
@@ -31,7 +31,7 @@ const MOST_OF_A_MINUTE: usize = 3_000;
 /// The most deadlines of a forecast.
 const MOST_OF_A_FORECAST: usize = 20_000;
 
-/// How much was run.
+/// Amounts of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
     /// Steps after which all invariants were checked.
@@ -62,7 +62,7 @@ impl Tally {
 pub struct Run {
     /// The cluster, with the commands that were carried out.
     pub scenario: Scenario,
-    /// How much was run.
+    /// Its amounts.
     pub tally: Tally,
     /// The invariant that does not hold.
     pub violation: Option<Violation>,
@@ -98,7 +98,7 @@ impl Driver {
         let mut all: Vec<Event> = Vec::new();
         let mut forecast = Vec::new();
         let (mut minute, mut of_minute) = (began, 0);
-        // What follows at once from commands.
+        // Events that follow at once from commands.
         self.advance(began)?;
         let events = self.simulator.drain_events();
         if !events.is_empty() {
@@ -206,7 +206,7 @@ impl Driver {
         Ok(())
     }
 
-    /// What became of the run.
+    /// The run, with its violation.
     fn finish(self, scenario: &Scenario, violation: Option<Violation>) -> Run {
         let end = violation.as_ref().map_or(self.simulator.now(), |violation| violation.at);
         let scenario =
@@ -374,14 +374,14 @@ pub fn shrink(run: &Run, time: Duration) -> Run {
     best
 }
 
-/// The run of a scenario, if it fails in the same way: with the same invariant, and if that is the
-/// second opinion on workloads, with the same words but for numbers.
+/// The run of a scenario, if it fails in the same way: with the same invariant, and with the same
+/// words but for numbers.
 fn still_fails(scenario: &Scenario, violation: &Violation) -> Option<Run> {
     let run = replay(scenario)?;
     let words = |it: &Violation| {
         let first = it.detail.split(';').next().unwrap_or_default();
         let words: String = first.chars().filter(|c| !c.is_ascii_digit()).collect();
-        (it.invariant, (it.invariant == WORKLOADS).then_some(words))
+        (it.invariant, words)
     };
     run.violation.as_ref().is_some_and(|it| words(it) == words(violation)).then_some(run)
 }
