@@ -91,7 +91,7 @@ fn tabs(frame: &PaneFrame<'_>) -> Html {
                         tabindex={if shown { "0" } else { "-1" }} {onclick}
                         title={format!("{} ({keys})", tab.words())} data-testid={testid}>
                         { tab.words() }
-                        if let Some(number) = number { <span class="n num">{ number }</span> }
+                        if let Some(number) = number { { " " }<span class="n num">{ number }</span> }
                     </button>
                 }
             }) }

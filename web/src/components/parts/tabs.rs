@@ -26,7 +26,7 @@ pub(crate) fn tabs<T: Tab>(all: &[(T, Option<usize>)], current: &UseStateHandle<
                         tabindex={if shown { "0" } else { "-1" }}
                         onclick={move |_| current.set(tab)}>
                         { tab.words() }
-                        if let Some(number) = number { <span class="n num">{ *number }</span> }
+                        if let Some(number) = number { { " " }<span class="n num">{ *number }</span> }
                     </button>
                 }
             }) }
