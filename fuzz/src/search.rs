@@ -53,7 +53,7 @@ impl fmt::Display for Found {
 /// The longest that one execution may take; more is a hang.
 const HANG: u32 = 20;
 
-/// How long a failing input is made smaller.
+/// Time in which a failing input is made smaller.
 const SHRINKING: Duration = Duration::from_secs(10);
 
 /// Whether targets print their inputs.

@@ -98,7 +98,7 @@ fn node_name(node: usize) -> String {
     format!("n{node}")
 }
 
-/// What scripts are made of.
+/// Dice, and the number of UIDs that a script has used.
 struct Maker {
     dice: Dice,
     uids: u32,

@@ -1,4 +1,4 @@
-//! What comes from outside, changed at random: links, stored work, messages.
+//! Links, stored work and messages, changed at random: all that comes from outside.
 //!
 //! `cargo test -p taintlab-web fuzzed` runs each for a moment; `TAINTLAB_FUZZ_SECONDS=60` for a minute.
 

@@ -263,7 +263,7 @@ pub(crate) struct Kubelet {
     report: heartbeat::KubeletConditions,
     /// When it posts a status that is not what the object says.
     post: Option<TimerId>,
-    /// When it posts the statuses of pods that a controller has written meanwhile.
+    /// Timer for its next post of the statuses of pods that a controller has written meanwhile.
     unmark: Option<TimerId>,
     /// When it starts or stops by itself.
     switch: Option<TimerId>,

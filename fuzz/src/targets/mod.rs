@@ -35,7 +35,7 @@ pub const TARGETS: &[Target] = &[
 /// Checks that diagnostics are about places in a text, and say something.
 fn check_places(diagnostics: &[Diagnostic], text: &str, file: &str) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    // What ends a line is the reader's affair: YAML and JSON know more of them than `\n`.
+    // Ends of lines are the reader's affair: YAML and JSON know more of them than `\n`.
     let lines = 1 + text.matches(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']).count();
     let columns = 1 + text.chars().count();
     for diagnostic in diagnostics {

@@ -182,7 +182,7 @@ fn others(text: &str) {
     }
 }
 
-/// What was read is the same once it is printed and read again.
+/// A value that was read is the same once it is printed and read again.
 fn again<T: Debug + Display + PartialEq, E: Debug>(
     text: &str,
     parse: impl Fn(&str) -> Result<T, E>,

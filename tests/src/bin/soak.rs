@@ -10,7 +10,7 @@ use clap::Parser;
 use taintlab_manifest::write_scenario;
 use taintlab_tests::soak::{Run, Tally, run, shrink};
 
-/// How long a run that fails is made smaller.
+/// Time in which a run that fails is made smaller.
 const SHRINK_TIME: Duration = Duration::from_secs(30);
 const YEAR: f64 = 365.25 * 24.0 * 3_600.0;
 

@@ -98,7 +98,7 @@ fn amount(resource: &str, value: Option<&Value>) -> i64 {
     unit.map_or_else(|| of(&text, 1), |(rest, factor)| of(rest, factor))
 }
 
-/// What a node has of a resource: thousandths of a core, bytes or pieces.
+/// Amount of a resource that a node has: thousandths of a core, bytes or pieces.
 #[must_use]
 pub fn allocatable(node: &Value, resource: &str) -> i64 {
     amount(resource, node.pointer("/status/allocatable").and_then(|all| all.get(resource)))

@@ -94,7 +94,7 @@ impl StateReader {
     }
 }
 
-/// What was recorded in a step.
+/// The events of a step, as the model reads them.
 #[must_use]
 pub fn recorded(events: &[Event]) -> Vec<Recorded> {
     let ended = |pod: &PodKey| {

@@ -111,11 +111,6 @@ fn standard_input_is_read_once() {
 
 /// A workload whose pod is of an older template, as far as its label says.
 const AGENT: &str = "\
-apiVersion: v1
-kind: Node
-metadata: {name: a}
-status: {allocatable: {cpu: \"4\", pods: \"10\"}}
----
 apiVersion: apps/v1
 kind: KIND
 metadata: {name: agent, namespace: shop, uid: agent, generation: 5}
@@ -146,7 +141,9 @@ fn only_a_template_that_its_controller_has_not_seen_rolls_out() {
             // Whoever left the status out knows no more.
             ("", false),
         ] {
-            let text = AGENT.replace("STATUS", status).replace("KIND", kind);
+            let (node, _) = CLUSTER.split_once("---\n").unwrap();
+            let agent = AGENT.replace("STATUS", status).replace("KIND", kind);
+            let text = format!("{node}---\n{agent}");
             let ran = taintlab("run cluster.yaml --until 5m", &[("cluster.yaml", &text)]);
             assert_eq!(ran.code, 0, "{ran:?}");
             let deleted = ran.out.contains("SuccessfulDelete");

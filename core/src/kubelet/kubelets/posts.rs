@@ -173,8 +173,8 @@ impl Kubelets {
     pub(crate) fn remember_marked(&mut self, context: &mut Context<'_>, key: &PodKey, node: &str) {
         let Some(kubelet) = self.by_node.get_mut(node) else { return };
         kubelet.marked.insert(key.clone());
-        let posts = !kubelet.connected || kubelet.post.is_some() || kubelet.unmark.is_some();
-        if posts || !kubelet.report.is_ready() {
+        let is_planned = kubelet.post.is_some() || kubelet.unmark.is_some();
+        if is_planned || !kubelet.connected || !kubelet.report.is_ready() {
             return;
         }
         let name = NodeName::from(node);

@@ -118,7 +118,7 @@ fn make(dice: &mut Dice, faults: Faults) -> Script {
     Script { config, nodes, pods, commands, end }
 }
 
-/// What scripts are made of.
+/// Dice, and the parts of scripts.
 pub(crate) struct Dice(dice::Dice);
 
 impl Deref for Dice {
