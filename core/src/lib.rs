@@ -63,39 +63,23 @@
 //! actions and the next deadline come out. Each can be driven alone, by a real watch for example:
 //! see `core/examples`.
 //!
-//! The modules are layers: [`time`], [`release`], [`api`]; [`protocol`], [`cluster`], [`queue`];
-//! the pure rules of [`policy`], such as [`policy::matching`] (which toleration matches which
-//! taint, and why) and [`policy::validation`] (what the API server refuses); [`controllers`] and
-//! [`kubelet`]; [`command`] and [`event`]; [`simulator`]; [`scenario`], [`lanes`], [`condition`]
-//! and [`warnings`]; [`report`]; [`plan`] and [`solve`].
+//! The modules are layers, in three crates that this one shows as one:
+//!
+//! - `taintlab-rules`: [`time`], [`release`], [`api`]; [`protocol`], [`cluster`], [`queue`]; the pure
+//!   rules of [`policy`], such as [`policy::matching`] (which toleration matches which taint, and
+//!   why) and [`policy::validation`] (what the API server refuses).
+//! - `taintlab-engine`: [`controllers`] and [`kubelet`]; [`command`] and [`event`]; [`simulator`].
+//! - `taintlab-analysis`: [`scenario`], [`lanes`], [`condition`] and [`warnings`]; [`report`];
+//!   [`plan`] and [`solve`].
 #![no_std]
 
-extern crate alloc;
-
-pub mod api;
-mod api_server;
-pub mod cluster;
-pub mod command;
-pub mod condition;
-pub mod controllers;
-pub mod event;
-pub mod eviction_timeline;
-pub mod kubelet;
-pub mod lanes;
-pub mod order;
-pub mod outage;
-pub mod plan;
-pub mod plural;
-pub mod pod_state;
-pub mod policy;
-pub mod protocol;
-pub mod queue;
-mod quote;
-pub mod release;
-pub mod report;
-pub mod scenario;
-pub mod simulator;
-pub mod slices;
-pub mod solve;
-pub mod time;
-pub mod warnings;
+#[doc(inline)]
+pub use taintlab_analysis::{condition, lanes, outage, plan, report, scenario, solve, warnings};
+#[doc(inline)]
+pub use taintlab_engine::{
+    command, controllers, event, eviction_timeline, kubelet, pod_state, simulator,
+};
+#[doc(inline)]
+pub use taintlab_rules::{
+    api, cluster, order, plural, policy, protocol, queue, release, slices, time,
+};

@@ -10,10 +10,10 @@ use anyhow::{Context, Result, anyhow};
 use crate::workspace::{self, Workspace};
 
 /// The file that defines the releases, and the newest one.
-const RELEASE: &str = "core/src/release.rs";
+const RELEASE: &str = "core/rules/src/release.rs";
 
 /// The folder with the tables of rules.
-const RULES: &str = "core/src/release";
+const RULES: &str = "core/rules/src/release";
 
 /// Files that name a release because they were generated, recorded, or tell of the past.
 const LEFT_OUT: [&str; 6] = [
@@ -129,7 +129,10 @@ mod tests {
 
     #[test]
     fn the_newest_release_is_read_from_the_engine() {
-        assert_eq!(newest(include_str!("../../core/src/release.rs")).map(|it| it > 30), Some(true));
+        assert_eq!(
+            newest(include_str!("../../core/rules/src/release.rs")).map(|it| it > 30),
+            Some(true)
+        );
         assert_eq!(newest("pub const NEWEST: Self = Self::of(36);"), Some(36));
         assert_eq!(newest("nothing"), None);
     }
@@ -144,10 +147,10 @@ mod tests {
 
     #[test]
     fn lines_are_counted_by_file_and_part() {
-        let lines = "core/src/release.rs:1:a\ncore/src/release.rs:2:b\nnpm/tests/a.mjs:1:c\n\
+        let lines = "core/rules/src/release.rs:1:a\ncore/rules/src/release.rs:2:b\nnpm/tests/a.mjs:1:c\n\
                      README.md:1:d\ntests/e2e/a.mjs:9:e\n";
         let parts = by_part(lines);
-        assert_eq!(parts["Engine"], BTreeMap::from([("core/src/release.rs", 2)]));
+        assert_eq!(parts["Engine"], BTreeMap::from([("core/rules/src/release.rs", 2)]));
         assert_eq!(parts["Tests"].len(), 2);
         assert_eq!(parts["Docs and examples"], BTreeMap::from([("README.md", 1)]));
         assert_eq!(parts.get("Page, package and tasks"), None);

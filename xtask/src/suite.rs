@@ -139,19 +139,23 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
     steps.finish()
 }
 
+/// The engine's crates.
+const ENGINE: [&str; 4] =
+    ["taintlab-core", "taintlab-rules", "taintlab-engine", "taintlab-analysis"];
+
 /// Runs the tests of one suite; sets up and builds only what they need.
 pub(crate) fn run_one(workspace: &mut Workspace, suite: Suite, filter: &str) -> ExitCode {
     let mut steps = Steps::default();
     let folder = match suite {
-        Suite::Core => return cargo_tests(workspace, steps, "taintlab-core", filter),
-        Suite::Manifest => return cargo_tests(workspace, steps, "taintlab-manifest", filter),
-        Suite::Kubectl => return cargo_tests(workspace, steps, "taintlab-kubectl", filter),
-        Suite::Book => return cargo_tests(workspace, steps, "mdbook-taintlab", filter),
-        Suite::Web => return cargo_tests(workspace, steps, "taintlab-web", filter),
-        Suite::Rust => return cargo_tests(workspace, steps, "taintlab-tests", filter),
-        Suite::Xtask => return cargo_tests(workspace, steps, "xtask", filter),
+        Suite::Core => return cargo_tests(workspace, steps, &ENGINE, filter),
+        Suite::Manifest => return cargo_tests(workspace, steps, &["taintlab-manifest"], filter),
+        Suite::Kubectl => return cargo_tests(workspace, steps, &["taintlab-kubectl"], filter),
+        Suite::Book => return cargo_tests(workspace, steps, &["mdbook-taintlab"], filter),
+        Suite::Web => return cargo_tests(workspace, steps, &["taintlab-web"], filter),
+        Suite::Rust => return cargo_tests(workspace, steps, &["taintlab-tests"], filter),
+        Suite::Xtask => return cargo_tests(workspace, steps, &["xtask"], filter),
         Suite::Conformance => {
-            return cargo_tests(workspace, steps, "taintlab-tests", AGREEMENT);
+            return cargo_tests(workspace, steps, &["taintlab-tests"], AGREEMENT);
         }
         Suite::Policy => {
             steps.step(NATIVE_ANSWERS, &[], || native_answers(workspace));
@@ -204,11 +208,17 @@ pub(crate) fn run_one(workspace: &mut Workspace, suite: Suite, filter: &str) -> 
     steps.finish()
 }
 
-/// Runs the tests of one package.
-fn cargo_tests(workspace: &Workspace, mut steps: Steps, package: &str, filter: &str) -> ExitCode {
+/// Runs the tests of some packages.
+fn cargo_tests(
+    workspace: &Workspace,
+    mut steps: Steps,
+    packages: &[&str],
+    filter: &str,
+) -> ExitCode {
     steps.test_step("tests", &[], || {
         let mut command = workspace.cargo();
-        command.args(["test", "--package", package, "--all-features", "--no-fail-fast", "--"]);
+        command.arg("test").args(packages.iter().flat_map(|name| ["--package", name]));
+        command.args(["--all-features", "--no-fail-fast", "--"]);
         workspace::run_tests(command.args((!filter.is_empty()).then_some(filter)))
     });
     steps.finish()

@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::read;
+
 /// Which module names which, and where it does so first.
 type Graph = BTreeMap<String, BTreeMap<String, String>>;
 
@@ -202,72 +204,47 @@ fn a_cycle_is_found() {
     assert_eq!(cycle(&found).unwrap(), ["e", "f"]);
 }
 
-/// The cycles among the modules directly below each of these, in words.
-fn cycles(source: &str, parents: &[&str]) -> String {
+/// The modules whose parts are not in layers yet: this list only becomes shorter.
+const KNOWN: [&str; 13] = [
+    "core/engine/src: controllers::node_lifecycle",
+    "core/engine/src: kubelet::eviction",
+    "core/rules/src: policy::scheduling",
+    "kubectl/src: ",
+    "kubectl/src: describe",
+    "manifest/src: ",
+    "manifest/src: decode",
+    "mdbook-taintlab/src: ",
+    "npm/src: ",
+    "tests/src: ",
+    "tests/src: conformance",
+    "tests/src: conformance::trace",
+    "xtask/src: ",
+];
+
+/// The cycles among the modules of a crate, at any depth, in words.
+fn cycles(source: &str) -> String {
     let modules = modules(&folder(source));
+    let parents: BTreeSet<&[String]> =
+        modules.iter().flat_map(|(module, _)| (0..module.len()).map(|it| &module[..it])).collect();
     let mut cycles = String::new();
     for parent in parents {
-        let path: Vec<String> =
-            parent.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect();
-        let graph = graph(&modules, &path);
-        if let Some(found) = cycle(&graph) {
-            let place = if parent.is_empty() { "the crate" } else { parent };
+        let graph = graph(&modules, parent);
+        let place = format!("{source}: {}", parent.join("::"));
+        if let Some(found) = cycle(&graph).filter(|_| !KNOWN.contains(&place.as_str())) {
             cycles += &format!("modules of {place} form a cycle:\n{}", words(&graph, &found));
         }
     }
     cycles
 }
 
-/// The node lifecycle controller and the eviction manager are left out: each is one machine whose
-/// methods are in several files.
 #[test]
-fn the_modules_of_the_engine_are_layers() {
-    let parents = [
-        "",
-        "api",
-        "cluster",
-        "controllers",
-        "eviction_timeline",
-        "kubelet",
-        "lanes",
-        "outage",
-        "plan",
-        "policy",
-        "protocol",
-        "queue",
-        "release",
-        "report",
-        "scenario",
-        "simulator",
-        "solve",
-    ];
-    let cycles = cycles("core/src", &parents);
-    assert!(cycles.is_empty(), "\n{cycles}");
-}
-
-#[test]
-fn the_modules_of_the_page_are_layers() {
-    let parents = [
-        "",
-        "app",
-        "components",
-        "components::dialogs",
-        "components::panels",
-        "components::parts",
-        "host",
-        "link",
-        "session",
-        "view_models",
-    ];
-    let cycles = cycles("web/src", &parents);
-    assert!(cycles.is_empty(), "\n{cycles}");
-}
-
-#[test]
-fn the_modules_of_the_command_are_layers() {
-    let cycles = cycles("command/src", &["", "report"])
-        + &cycles("answers/src", &[""])
-        + &cycles("admission/src", &[""]);
+fn the_modules_of_every_crate_are_layers() {
+    let members = read("Cargo.toml");
+    let (_, members) = members.split_once("members = [").unwrap();
+    let (members, _) = members.split_once(']').unwrap();
+    let crates: Vec<&str> = members.split('"').skip(1).step_by(2).collect();
+    assert!(crates.len() > 15, "{crates:?}");
+    let cycles: String = crates.iter().map(|name| cycles(&format!("{name}/src"))).collect();
     assert!(cycles.is_empty(), "\n{cycles}");
 }
 
@@ -276,7 +253,7 @@ const SHARED: [&str; 5] = ["claims", "first_pod", "names", "node_ttl", "workload
 
 #[test]
 fn controllers_do_not_know_one_another() {
-    let graph = graph(&modules(&folder("core/src")), &["controllers".to_owned()]);
+    let graph = graph(&modules(&folder("core/engine/src")), &["controllers".to_owned()]);
     assert!(graph.len() > 5, "{:?}", graph.keys());
     for (from, named) in graph.iter().filter(|(from, _)| !SHARED.contains(&from.as_str())) {
         let other = named.iter().find(|(to, _)| !SHARED.contains(&to.as_str()));
@@ -285,10 +262,9 @@ fn controllers_do_not_know_one_another() {
 }
 
 #[test]
-fn no_controller_and_no_policy_knows_the_simulator() {
-    for (module, source) in modules(&folder("core/src")) {
-        let low = ["api", "cluster", "controllers", "kubelet", "policy", "protocol", "queue"];
-        if module.first().is_some_and(|top| low.contains(&top.as_str())) {
+fn no_controller_and_no_kubelet_knows_the_simulator() {
+    for (module, source) in modules(&folder("core/engine/src")) {
+        if module.first().is_some_and(|top| ["controllers", "kubelet"].contains(&top.as_str())) {
             let lines = source.lines().filter(|line| !line.trim_start().starts_with("//"));
             for line in lines {
                 assert!(!line.contains("Simulator"), "{}: {}", module.join("::"), line.trim());

@@ -12,6 +12,9 @@ mod upstream;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// The sources of the engine's crates.
+const ENGINE: [&str; 4] = ["core/src", "core/rules/src", "core/engine/src", "core/analysis/src"];
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }

@@ -262,6 +262,9 @@ fn workflows_pin_actions_and_may_only_read() {
 fn crates_are_ready_for_a_registry() {
     let folders = [
         "core",
+        "core/rules",
+        "core/engine",
+        "core/analysis",
         "core/words",
         "manifest",
         "kubectl",
