@@ -47,7 +47,10 @@ mod legacy;
 mod no_schedule;
 mod pass;
 mod pods;
+mod rate;
 mod record;
+mod recording;
+mod requests;
 mod taint_history;
 mod tainting;
 #[cfg(test)]
@@ -62,9 +65,10 @@ pub use self::config::NodeLifecycleConfig;
 pub use self::controller::{NODE_EVICTION_PERIOD, NodeLifecycleController};
 pub(crate) use self::flow::Client;
 pub use self::health::{NodeHealth, Ready, Renewal};
+pub use self::rate::RateSource;
 pub use self::record::EvictionStatus;
 pub use self::taint_history::{Dequeued, MissedHeartbeats, NodeTaintHistory};
-pub use self::view::{NodeHealthView, QueuedNode, RateSource, ZoneView};
+pub use self::view::{NodeHealthView, QueuedNode, ZoneView};
 pub use taintlab_rules::protocol::{
     FlagError, HeartbeatSchedule, Jitter, PeriodicHeartbeat, RequestId, zone,
 };

@@ -50,6 +50,8 @@ mod message;
 mod node_usage;
 mod observation;
 mod parse;
+mod passes;
+mod phase;
 mod pod;
 mod pod_match;
 mod rank;

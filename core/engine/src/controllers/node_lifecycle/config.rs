@@ -10,6 +10,9 @@ use taintlab_rules::protocol::zone::EvictionRates;
 use taintlab_rules::release::KubernetesRelease;
 use taintlab_rules::time::{format_duration, parse_duration};
 
+/// Default rate of a client. Mirrors `rest.DefaultQPS`.
+pub(super) const DEFAULT_QPS: f32 = 5.0;
+
 /// Shortest `--node-monitor-period`: without a pause the controller would do nothing else.
 const LEAST_PERIOD: Duration = Duration::from_millis(1);
 
@@ -127,7 +130,7 @@ impl NodeLifecycleConfig {
         if qps < 0.0 {
             return Duration::ZERO;
         }
-        let qps = if qps > 0.0 { qps } else { f64::from(super::flow::DEFAULT_QPS) };
+        let qps = if qps > 0.0 { qps } else { f64::from(DEFAULT_QPS) };
         Duration::try_from_secs_f64(f64::from(over) / qps).unwrap_or(Duration::MAX)
     }
 

@@ -14,9 +14,9 @@ use taintlab_rules::time::Timestamp;
 use super::action::{DequeueOutcome, NodeLifecycleAction, NodeLifecycleReport, TaintPatch};
 use super::controller::NodeLifecycleController;
 use super::no_schedule;
+use super::rate::RateSource;
 use super::record::{has_no_execute, no_execute, taint_keys};
 use super::taint_history::Dequeued;
-use super::view::RateSource;
 use super::work::{AfterTaints, Check, Resume, Step, TaintWork};
 
 impl NodeLifecycleController {

@@ -9,14 +9,15 @@ use serde::Serialize;
 use taintlab_rules::api::{ConditionStatus, NodeName};
 use taintlab_rules::order::{Order, OrderedSet};
 use taintlab_rules::protocol::zone::{ZoneKey, ZoneState, as_flag};
-use taintlab_rules::queue::flowcontrol::RateLimiter;
 use taintlab_rules::queue::rate_limited_timed_queue::EVICTION_RATE_LIMITER_BURST;
 use taintlab_rules::time::{Time, Timestamp};
 
 use super::config::NodeLifecycleConfig;
 use super::controller::{NODE_EVICTION_PERIOD, NodeLifecycleController};
 use super::health::NodeHealth;
+use super::rate::RateSource;
 use super::record::{EvictionStatus, Zone, ZoneCounts};
+use super::taint_history::NodeTaintHistory;
 
 /// A zone as the controller sees it, with the underlying arithmetic.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -57,44 +58,6 @@ pub struct ZoneView {
     pub queue: Vec<QueuedNode>,
     /// Nodes tainted (or evicted) since the controller started.
     pub evictions: u64,
-}
-
-/// Source of a zone's rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
-#[serde(rename_all = "camelCase")]
-pub enum RateSource {
-    /// `--node-eviction-rate`: the zone is healthy or new, or none of its nodes is ready while
-    /// other zones have ready nodes.
-    NodeEvictionRate,
-    /// `--secondary-node-eviction-rate`: a large zone that is partially disrupted.
-    SecondaryNodeEvictionRate,
-    /// Stopped: a partially disrupted zone that is not large (`--large-cluster-size-threshold`).
-    SmallZoneStopped,
-    /// Stopped: no node of the cluster is ready.
-    MasterDisruption,
-}
-
-impl RateSource {
-    pub(super) fn of(limiter: &RateLimiter, state: Option<ZoneState>) -> Self {
-        match (limiter.is_never(), state) {
-            (true, Some(ZoneState::FullDisruption)) => Self::MasterDisruption,
-            (true, _) => Self::SmallZoneStopped,
-            (false, Some(ZoneState::PartialDisruption)) => Self::SecondaryNodeEvictionRate,
-            (false, _) => Self::NodeEvictionRate,
-        }
-    }
-
-    /// Flag that sets the rate, or stops the zone.
-    #[must_use]
-    pub const fn flag(self) -> Option<&'static str> {
-        match self {
-            Self::NodeEvictionRate => Some("node-eviction-rate"),
-            Self::SecondaryNodeEvictionRate => Some("secondary-node-eviction-rate"),
-            Self::SmallZoneStopped => Some("large-cluster-size-threshold"),
-            Self::MasterDisruption => None,
-        }
-    }
 }
 
 /// A node waiting in the queue of its zone.
@@ -185,26 +148,22 @@ fn arithmetic(counts: ZoneCounts, threshold: f32) -> String {
     format!("{numbers}, {fraction} {sign} {threshold}{minimum}")
 }
 
-fn rate_text(source: RateSource, config: &NodeLifecycleConfig, size: usize) -> String {
-    let rates = &config.rates;
-    let threshold = rates.large_cluster_size_threshold;
-    match source {
-        RateSource::NodeEvictionRate => {
-            format!("--node-eviction-rate={}", rates.node_eviction_rate)
-        }
-        RateSource::SecondaryNodeEvictionRate => format!(
-            "--secondary-node-eviction-rate={}: partially disrupted, and {size} nodes > \
-             --large-cluster-size-threshold={threshold}",
-            rates.secondary_node_eviction_rate
-        ),
-        RateSource::SmallZoneStopped => format!(
-            "0: partially disrupted, and {size} nodes <= --large-cluster-size-threshold={threshold}"
-        ),
-        RateSource::MasterDisruption => "0: no node of the cluster is ready".into(),
-    }
-}
-
 impl NodeLifecycleController {
+    /// History of a node's taint, up to now; `None` for an unknown node.
+    #[must_use]
+    pub fn taint_history(&self, node: &str) -> Option<&NodeTaintHistory> {
+        self.records.get(node).map(|record| &record.taint_history)
+    }
+
+    /// Histories of all existing nodes, by name, each with the node's zone.
+    pub(crate) fn taint_histories(
+        &self,
+    ) -> impl Iterator<Item = (&NodeName, &ZoneKey, &NodeTaintHistory)> {
+        self.records.iter().filter_map(|(name, record)| {
+            Some((name, &record.listed.as_ref()?.zone, &record.taint_history))
+        })
+    }
+
     /// Release whose behaviour it has.
     #[must_use]
     pub const fn release(&self) -> taintlab_rules::release::KubernetesRelease {
@@ -243,7 +202,7 @@ impl NodeLifecycleController {
             let state = zone.state?;
             let source = RateSource::of(zone.queue.limiter(), zone.state);
             let arithmetic = arithmetic(zone.counts, self.config.unhealthy_zone_threshold);
-            let rate = rate_text(source, &self.config, zone.counts.size());
+            let rate = source.in_words(&self.config, zone.counts.size());
             Some((key, state, format!("{arithmetic}; {rate}")))
         })
     }
@@ -272,7 +231,7 @@ impl NodeLifecycleController {
             arithmetic: arithmetic(zone.counts, self.config.unhealthy_zone_threshold),
             qps: if limiter.is_never() { 0.0 } else { limiter.qps() },
             rate_source,
-            rate_text: rate_text(rate_source, &self.config, zone.counts.size()),
+            rate_text: rate_source.in_words(&self.config, zone.counts.size()),
             capacity: EVICTION_RATE_LIMITER_BURST,
             tokens: limiter.tokens_at(now),
             next_token: limiter.next_accept(from).map(|at| self.tick_from(at)),

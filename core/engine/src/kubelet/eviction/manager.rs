@@ -13,11 +13,11 @@ use taintlab_rules::time::Timestamp;
 use super::action::{ActionResult, Deadline, EvictionManagerAction, EvictionManagerReport};
 use super::config::{EVICTION_MONITORING_PERIOD, EvictionConfig};
 use super::observation::Observations;
+use super::phase::Phase;
 use super::pod::KubeletPod;
 use super::schedule::{CleanUp, Forecast, Steady};
 use super::signal::{Layout, Pressure};
 use super::stats::Summary;
-use super::synchronize::Phase;
 use super::threshold::Threshold;
 use super::version::KubeletVersion;
 

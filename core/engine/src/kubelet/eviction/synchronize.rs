@@ -1,7 +1,4 @@
-//! One pass, step by step. Mirrors `managerImpl.synchronize`.
-//!
-//! Where upstream waits (for stats, for garbage collection, for a pod to end), the pass stays in a
-//! [`Phase`] until it receives the result.
+//! One pass, step by step, from one [`Phase`] to the next. Mirrors `managerImpl.synchronize`.
 
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -11,7 +8,7 @@ use alloc::vec::Vec;
 
 use taintlab_rules::api::{ConditionStatus, PodCondition, PodKey};
 use taintlab_rules::order::Order;
-use taintlab_rules::protocol::{ObjectReference, RequestId};
+use taintlab_rules::protocol::ObjectReference;
 use taintlab_rules::time::Timestamp;
 
 use super::action::{
@@ -21,62 +18,12 @@ use super::local_storage::exceeded_limit;
 use super::manager::EvictionManager;
 use super::message::{EVICTED, Message, Shortage, eviction_message};
 use super::observation::Observations;
+use super::phase::{Kill, Kills, Pass, Phase};
 use super::pod::KubeletPod;
 use super::rank::{self, StatsByPod};
 use super::signal::{Layout, Pressure, Signal};
 use super::stats::Summary;
 use super::threshold::{self, Threshold, met};
-
-/// What the manager waits for.
-#[derive(Clone, Debug, Default)]
-pub(super) enum Phase {
-    /// For the next pass.
-    #[default]
-    Idle,
-    /// For the stats of a pass that has begun.
-    AwaitStats { id: RequestId, notified: bool },
-    /// For garbage collection.
-    Reclaiming { id: RequestId, pass: Pass, rest: VecDeque<Reclaim> },
-    /// For the stats after garbage collection.
-    AwaitStatsAfterReclaim { id: RequestId, pass: Pass },
-    /// For a pod to die.
-    Killing { id: RequestId, deadline: Timestamp, kills: Kills },
-}
-
-/// A pass that has too little of something.
-#[derive(Clone, Debug)]
-pub(super) struct Pass {
-    notified: bool,
-    /// The thresholds that are acted upon, in the order of their priority.
-    thresholds: Vec<usize>,
-    /// The one that decides.
-    signal: Signal,
-    hard: bool,
-    observations: Observations,
-}
-
-/// Pods that are evicted one after the other.
-#[derive(Clone, Debug)]
-pub(super) struct Kills {
-    notified: bool,
-    /// Who dies now.
-    pub(super) current: PodKey,
-    rest: VecDeque<Kill>,
-    /// Whether all of them go, or only the first that can be killed.
-    all: bool,
-    /// Who has gone.
-    evicted: Vec<PodKey>,
-}
-
-/// A pod that is to be evicted.
-#[derive(Clone, Debug)]
-pub(super) struct Kill {
-    pod: Arc<KubeletPod>,
-    grace_period_override: i64,
-    message: Message,
-    /// Whether it is for the node's sake, and not because of the pod's own limits.
-    for_node: bool,
-}
 
 /// Which grace periods of soft thresholds have begun, or ended without an eviction.
 fn grace_period_reports(
