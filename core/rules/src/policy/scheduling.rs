@@ -28,7 +28,11 @@ mod devices;
 mod filters;
 mod groups;
 mod hints;
+mod info;
 mod message;
+mod needs;
+mod plugins;
+mod predicates;
 mod preemption;
 mod scores;
 mod snapshot;
@@ -44,9 +48,9 @@ use core::fmt;
 use serde::Serialize;
 
 pub use devices::{MOST_CONSUMERS, is_reserved_for, reserve_for};
-pub use filters::FilterPlugin;
-pub use hints::{ClusterEvent, Rejectors};
+pub use hints::ClusterEvent;
 pub use message::{NO_NODES_AVAILABLE, fit_error};
+pub use plugins::{FilterPlugin, Rejectors};
 pub use preemption::{
     BudgetOfVictims, Candidate, Preemption, preempted_condition, preempted_message,
 };
@@ -58,7 +62,7 @@ pub use volumes::{find_matching_volume, is_free_for};
 use crate::api::{Node, Pod, ResourceError};
 use alike::{Answer, KnownAnswers, answer_of};
 use filters::{Change, Cycle};
-use snapshot::NodeInfo;
+use info::NodeInfo;
 
 /// The highest score of a plugin. Mirrors `framework.MaxNodeScore`.
 pub const MAX_NODE_SCORE: i64 = 100;

@@ -6,9 +6,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::MAX_NODE_SCORE;
-use super::filters::Change;
 use super::groups::PodGroup;
-use super::snapshot::{NodeInfo, Snapshot};
+use super::info::NodeInfo;
+use super::snapshot::Snapshot;
 use crate::api::{Pod, PodAffinityTerm};
 use crate::release::KubernetesRelease;
 
@@ -161,9 +161,8 @@ impl AffinityState {
         snapshot: &Snapshot,
         pod: &PodGroup,
         node: &NodeInfo,
-        change: &Change,
+        change: &Self,
     ) -> (Vec<String>, bool) {
-        let change = &change.affinity;
         let left = |pairs: &Pairs, change: &Pairs, key: &str| {
             let value = node.labels.get(key)?;
             Some(pairs.get(key, value) + change.get(key, value))

@@ -6,8 +6,9 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::hints::Rejectors;
-use super::snapshot::{NodeInfo, PodNeeds, Snapshot};
+use super::info::NodeInfo;
+use super::needs::PodNeeds;
+use super::plugins::Rejectors;
 
 /// Of so many kinds of pods the answers are kept.
 const KINDS: usize = 24;
@@ -45,7 +46,7 @@ pub(super) struct KnownAnswers {
 #[derive(Debug)]
 struct Failure {
     needs: Arc<PodNeeds>,
-    /// The state of the nodes at that moment: see [`Snapshot::stamp`].
+    /// The state of the nodes at that moment: see `Snapshot::stamp`.
     at: (u64, u64),
     /// The message, and which plugins rejected it.
     said: Option<(String, Rejectors)>,
@@ -132,7 +133,7 @@ pub(super) fn answer_of(
 /// The values of some labels of all nodes as numbers, which are compared faster than texts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LabelValues {
-    /// The version of the nodes' labels: see [`Snapshot::label_changes`].
+    /// The version of the nodes' labels: see `Snapshot::label_changes`.
     changes: u64,
     columns: OrderedMap<String, Arc<LabelColumn>>,
 }
@@ -147,26 +148,31 @@ pub(super) struct LabelColumn {
 }
 
 impl LabelValues {
-    /// The values of a label.
-    pub(super) fn of(&mut self, snapshot: &Snapshot, label: &str) -> Arc<LabelColumn> {
-        if self.changes != snapshot.label_changes {
+    /// The values of a label among the nodes, whose labels have changed so often.
+    pub(super) fn of<'n>(
+        &mut self,
+        nodes: impl Iterator<Item = &'n NodeInfo>,
+        changes: u64,
+        label: &str,
+    ) -> Arc<LabelColumn> {
+        if self.changes != changes {
             self.columns.clear();
-            self.changes = snapshot.label_changes;
+            self.changes = changes;
         }
         if let Some(known) = self.columns.get(label) {
             return known.clone();
         }
-        let column = Arc::new(LabelColumn::new(snapshot, label));
+        let column = Arc::new(LabelColumn::new(nodes, label));
         self.columns.insert(label.to_string(), column.clone());
         column
     }
 }
 
 impl LabelColumn {
-    fn new(snapshot: &Snapshot, label: &str) -> Self {
-        let mut known: OrderedMap<&str, usize> = OrderedMap::new();
+    fn new<'n>(nodes: impl Iterator<Item = &'n NodeInfo>, label: &str) -> Self {
+        let mut known: OrderedMap<&'n str, usize> = OrderedMap::new();
         let mut numbers = Vec::new();
-        for node in snapshot.nodes() {
+        for node in nodes {
             let Some(value) = node.labels.get(label) else { continue };
             let next = known.len();
             let number = *known.entry(value).or_insert(next);

@@ -9,8 +9,9 @@ use alloc::vec::Vec;
 use serde_json::{Value, json};
 
 use super::Rejection;
-use super::filters::FilterPlugin;
-use super::snapshot::{NodeInfo, Snapshot};
+use super::info::NodeInfo;
+use super::plugins::FilterPlugin;
+use super::snapshot::{SchedulerDevices, Snapshot};
 use crate::api::{
     ClaimConsumer, DeviceKind, DeviceObject, Pod, PodKey, ResourceClaim, pod_resource_claims,
 };
@@ -19,13 +20,6 @@ use crate::policy::devices::{AllocatorFeatures, Alternative, PublishedDevice, al
 
 /// Limit of consumers of a claim. Mirrors `ResourceClaimReservedForMaxSize`.
 pub const MOST_CONSUMERS: usize = 256;
-
-/// Devices as the scheduler sees them.
-#[derive(Clone, Debug)]
-pub(super) struct SchedulerDevices {
-    devices: Arc<Devices>,
-    features: AllocatorFeatures,
-}
 
 /// The claims of one pod, read once. Mirrors `stateData` of `DynamicResources`.
 #[derive(Debug, Default)]

@@ -6,70 +6,21 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use serde::Serialize;
-
 use super::affinity::AffinityState;
 use super::devices::DeviceState;
-use super::snapshot::{NodeInfo, PodInfo, Snapshot, add};
+use super::info::{NodeInfo, PodInfo, add};
+use super::plugins::FilterPlugin;
+use super::predicates::{matches_node_affinity, tolerates_cordon, untolerated_taint, wants_port};
+use super::snapshot::Snapshot;
 use super::spread::SpreadState;
 use super::volumes::VolumeState;
 use super::{Rejection, SchedulingError};
 use crate::api::{
-    ALL_ADDRESSES, Amounts, HostPort, Pod, PodKey, ResourceError, SelectorOperator, Taint,
-    TaintEffect, claim_names, container_images, overhead_cpu, well_known,
+    Amounts, HostPort, Pod, PodKey, ResourceError, SelectorOperator, Taint, claim_names,
+    container_images, overhead_cpu,
 };
 use crate::order::OrderedSet;
-use crate::policy::matching::{find_matching_untolerated_taint, tolerations_tolerate_taint};
 use crate::release::{AbsentNodes, KubernetesRelease, TaintReason};
-
-/// A plugin that keeps pods off nodes, by its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript-all", derive(tsify::Tsify))]
-pub enum FilterPlugin {
-    /// The node is cordoned.
-    NodeUnschedulable,
-    /// `spec.nodeName` names another.
-    NodeName,
-    /// A `NoSchedule` or `NoExecute` taint is not tolerated.
-    TaintToleration,
-    /// Node selector and required node affinity.
-    NodeAffinity,
-    /// A port of the node that a container wants is taken.
-    NodePorts,
-    /// What the pod requests, and the number of pods.
-    NodeResourcesFit,
-    /// A claim for one pod alone is taken.
-    VolumeRestrictions,
-    /// A claim that is not there, or has no volume, keeps the pod off all nodes; a volume that
-    /// cannot be reached, or be had, off one.
-    VolumeBinding,
-    /// A volume has the label of another zone.
-    VolumeZone,
-    /// Constraints with `DoNotSchedule`.
-    PodTopologySpread,
-    /// Required affinity and anti-affinity between pods.
-    InterPodAffinity,
-    /// A resource claim that is not there, or cannot get devices, keeps the pod off all nodes; one
-    /// whose devices are elsewhere off one.
-    DynamicResources,
-}
-
-impl FilterPlugin {
-    pub(super) const ALL: [Self; 12] = [
-        Self::NodeUnschedulable,
-        Self::NodeName,
-        Self::TaintToleration,
-        Self::NodeAffinity,
-        Self::NodePorts,
-        Self::NodeResourcesFit,
-        Self::VolumeRestrictions,
-        Self::VolumeBinding,
-        Self::VolumeZone,
-        Self::PodTopologySpread,
-        Self::InterPodAffinity,
-        Self::DynamicResources,
-    ];
-}
 
 /// One pod being scheduled: what its filters need to know of all nodes, counted once.
 pub(super) struct Cycle<'a> {
@@ -237,7 +188,8 @@ impl<'a> Cycle<'a> {
     /// [`first_rejection`](Self::first_rejection), without its words.
     pub(super) fn fits_alone(&self, node: &NodeInfo, unchanged: &Change) -> bool {
         (!node.unschedulable || self.unschedulable(node).is_empty())
-            && untolerated_taint(self.snapshot, &self.pod, node).is_none()
+            && untolerated_taint(&self.pod, node, self.snapshot.config.comparison_operators)
+                .is_none()
             && matches_node_affinity(&self.pod, node)
             && self.shortages(node, unchanged).next().is_none()
             && !self.has_port_conflict(node, unchanged)
@@ -347,9 +299,11 @@ impl<'a> Cycle<'a> {
             }
             FilterPlugin::VolumeBinding => (self.volumes.binding(self.snapshot, node), false),
             FilterPlugin::VolumeZone => (self.volumes.zone(node), false),
-            FilterPlugin::PodTopologySpread => self.spread.filter(self.snapshot, node, change),
+            FilterPlugin::PodTopologySpread => {
+                self.spread.filter(self.snapshot, node, &change.spread)
+            }
             FilterPlugin::InterPodAffinity => {
-                self.affinity.filter(self.snapshot, &self.pod.group, node, change)
+                self.affinity.filter(self.snapshot, &self.pod.group, node, &change.affinity)
             }
             FilterPlugin::DynamicResources => (self.devices.filter(node), false),
         };
@@ -366,13 +320,14 @@ impl<'a> Cycle<'a> {
 
     /// Mirrors `nodeunschedulable.Filter`.
     fn unschedulable(&self, node: &NodeInfo) -> Vec<String> {
-        let kept_off = node.unschedulable && !tolerates_cordon(self.snapshot, &self.pod);
+        let kept_off = node.unschedulable
+            && !tolerates_cordon(&self.pod, self.snapshot.config.comparison_operators);
         kept_off.then(|| "node(s) were unschedulable".to_owned()).into_iter().collect()
     }
 
     /// Mirrors `tainttoleration.Filter`.
     fn untolerated(&self, node: &NodeInfo) -> Vec<String> {
-        let taint = untolerated_taint(self.snapshot, &self.pod, node);
+        let taint = untolerated_taint(&self.pod, node, self.snapshot.config.comparison_operators);
         let reason = |taint: &Taint| match self.release().untolerated_taint_reason() {
             TaintReason::DidNotTolerate => format!(
                 "node(s) had taint {{{}: {}}}, that the pod didn't tolerate",
@@ -448,41 +403,4 @@ impl Snapshot {
             None => Some(0),
         }
     }
-}
-
-/// Whether the pod can go to a node that is cordoned.
-pub(super) fn tolerates_cordon(snapshot: &Snapshot, pod: &PodInfo) -> bool {
-    let taint = Taint::new(well_known::UNSCHEDULABLE, "", TaintEffect::NoSchedule);
-    tolerations_tolerate_taint(&pod.tolerations, &taint, snapshot.config.comparison_operators)
-}
-
-/// Whether a port that another pod has is one that the pod wants.
-pub(super) fn wants_port(pod: &PodInfo, (other, other_protocol, other_port): &HostPort) -> bool {
-    pod.fields.host_ports.iter().any(|(address, protocol, port)| {
-        port == other_port
-            && protocol == other_protocol
-            && (address == ALL_ADDRESSES || other == ALL_ADDRESSES || address == other)
-    })
-}
-
-/// The first taint of the node that keeps the pod off.
-pub(super) fn untolerated_taint<'a>(
-    snapshot: &Snapshot,
-    pod: &PodInfo,
-    node: &'a NodeInfo,
-) -> Option<&'a Taint> {
-    let operators = snapshot.config.comparison_operators;
-    find_matching_untolerated_taint(&node.taints, &pod.tolerations, operators, |taint| {
-        matches!(taint.effect, TaintEffect::NoSchedule | TaintEffect::NoExecute)
-    })
-}
-
-/// Whether the node is as the pod requires. Mirrors `RequiredNodeAffinity.Match`.
-pub(super) fn matches_node_affinity(pod: &PodInfo, node: &NodeInfo) -> bool {
-    let fields = &pod.fields;
-    fields.node_selector.matches(&node.labels)
-        && fields
-            .required_node_terms
-            .as_ref()
-            .is_none_or(|terms| terms.iter().any(|term| term.matches(&node.name, &node.labels)))
 }

@@ -7,9 +7,12 @@
 use alloc::string::String;
 use alloc::sync::Arc;
 
-use super::snapshot::{OwnerKey, PodNeeds};
+use super::needs::PodNeeds;
 use crate::api::{Labels, PodAffinity};
 use crate::order::OrderedMap;
+
+/// Namespace, kind and name of a controller.
+pub(super) type OwnerKey = (String, String, String);
 
 /// What other pods can tell of a pod.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

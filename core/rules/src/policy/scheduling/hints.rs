@@ -3,89 +3,16 @@
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
-use core::ops::BitOr;
 
 use super::affinity::{means_by_all, requires};
-use super::filters::{matches_node_affinity, tolerates_cordon, untolerated_taint, wants_port};
-use super::snapshot::{NodeInfo, PodInfo, Snapshot};
-use super::{Decision, FilterPlugin};
+use super::info::{NodeInfo, PodInfo};
+use super::plugins::{FilterPlugin, Rejectors};
+use super::predicates::{matches_node_affinity, tolerates_cordon, untolerated_taint, wants_port};
+use super::snapshot::Snapshot;
 use crate::api::{
     Node, Pod, PodAffinityTerm, PodKey, ResourceClaim, node_allocatable, pod_resource_claims,
 };
 use crate::cluster::DeviceChange;
-
-/// The plugins that kept a pod off nodes. Mirrors `Diagnosis.UnschedulablePlugins`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rejectors(u16);
-
-impl BitOr for Rejectors {
-    type Output = Self;
-
-    fn bitor(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-}
-
-impl Rejectors {
-    const NONE: Self = Self(0);
-    /// Those that ask about volumes.
-    const VOLUMES: Self = Self::all(&[
-        FilterPlugin::VolumeRestrictions,
-        FilterPlugin::VolumeBinding,
-        FilterPlugin::VolumeZone,
-    ]);
-    /// Those that ask which other pods there are.
-    const COMPANY: Self =
-        Self::all(&[FilterPlugin::PodTopologySpread, FilterPlugin::InterPodAffinity]);
-    /// Those that ask about taints.
-    const TAINTS: Self =
-        Self::all(&[FilterPlugin::NodeUnschedulable, FilterPlugin::TaintToleration]);
-    /// Those that another pod can be in the way of.
-    const ON_PODS: Self = Self::all(&[
-        FilterPlugin::NodeResourcesFit,
-        FilterPlugin::NodePorts,
-        FilterPlugin::VolumeRestrictions,
-        FilterPlugin::PodTopologySpread,
-        FilterPlugin::InterPodAffinity,
-    ]);
-
-    /// Those that ask about devices.
-    pub const DEVICES: Self = Self::of(FilterPlugin::DynamicResources);
-
-    const fn of(plugin: FilterPlugin) -> Self {
-        Self(1 << plugin as u16)
-    }
-
-    const fn all(plugins: &[FilterPlugin]) -> Self {
-        let (mut all, mut rest) = (0, plugins);
-        while let [first, others @ ..] = rest {
-            all |= Self::of(*first).0;
-            rest = others;
-        }
-        Self(all)
-    }
-
-    /// The plugins that a decision tells of; none if no node was asked.
-    pub fn of_decision(decision: &Decision) -> Self {
-        if let Some(refusal) = &decision.refusal {
-            return Self::of(refusal.plugin);
-        }
-        let verdicts = decision.verdicts.iter();
-        let rejections = verdicts.filter_map(|verdict| verdict.rejection.as_ref());
-        rejections.fold(Self::NONE, |all, rejection| all | Self::of(rejection.plugin))
-    }
-
-    /// Whether both sets have a plugin in common.
-    #[must_use]
-    pub const fn any_of(self, others: Self) -> bool {
-        self.0 & others.0 != 0
-    }
-
-    /// Whether the end of another pod may help; also where no plugin rejected the pod.
-    pub const fn are_on_pods(self) -> bool {
-        self.0 == 0 || self.any_of(Self::ON_PODS)
-    }
-}
 
 /// The old and the new state of an object.
 struct Both<T> {
@@ -298,9 +225,9 @@ impl Snapshot {
             |holds: &dyn Fn(&NodeInfo) -> bool| new.is_some_and(holds) && !old.is_some_and(holds);
         match plugin {
             FilterPlugin::NodeUnschedulable => begins(&|node| !node.unschedulable),
-            FilterPlugin::TaintToleration => {
-                begins(&|node| untolerated_taint(self, pod, node).is_none())
-            }
+            FilterPlugin::TaintToleration => begins(&|node| {
+                untolerated_taint(pod, node, self.config.comparison_operators).is_none()
+            }),
             FilterPlugin::NodeAffinity => begins(&|node| matches_node_affinity(pod, node)),
             FilterPlugin::NodeResourcesFit => {
                 let most =
@@ -361,7 +288,9 @@ impl Snapshot {
         let placed = either.is_some_and(|other| !other.node_name.is_empty())
             || !own && release.hints_count_nominated_pods();
         match plugin {
-            FilterPlugin::NodeUnschedulable => own && tolerates_cordon(self, pod),
+            FilterPlugin::NodeUnschedulable => {
+                own && tolerates_cordon(pod, self.config.comparison_operators)
+            }
             FilterPlugin::NodePorts => old.is_some_and(|old| {
                 let ports = &old.fields.host_ports;
                 ports.iter().any(|port| wants_port(pod, port))

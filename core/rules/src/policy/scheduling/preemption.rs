@@ -12,7 +12,8 @@ use serde_json::Value;
 
 use super::filters::{Change, Cycle};
 use super::groups::PodGroup;
-use super::snapshot::{DISRUPTION_TARGET, NodeInfo, PREEMPTION_BY_SCHEDULER, PodInfo, Snapshot};
+use super::info::{DISRUPTION_TARGET, NodeInfo, PREEMPTION_BY_SCHEDULER, PodInfo};
+use super::snapshot::Snapshot;
 use super::{Rejection, SchedulingError};
 use crate::api::{ConditionStatus, LabelSelector, Pod, PodCondition, PodDisruptionBudget, PodKey};
 use crate::order::{Order, OrderedSet};

@@ -5,14 +5,13 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use serde::Serialize;
-use serde_json::Value;
 
 use super::alike::{Answer, LabelValues};
 use super::filters::Cycle;
-use super::snapshot::NodeInfo;
+use super::info::NodeInfo;
 use super::spread::SpreadScores;
 use super::{MAX_NODE_SCORE, PluginScore, affinity, spread};
-use crate::api::{Amounts, Node, NodeSelectorTerm, TaintEffect, Toleration, Weighted};
+use crate::api::{Amounts, NodeSelectorTerm, TaintEffect, Toleration, Weighted};
 use crate::policy::matching::tolerations_tolerate_taint;
 
 /// A plugin that says how good a node is, by its name.
@@ -39,31 +38,6 @@ pub enum ScorePlugin {
     NodePreferAvoidPods,
     /// Spread over hosts and zones, to 1.19.
     SelectorSpread,
-}
-
-/// A controller whose pods a node would rather not have: kind and UID. Mirrors
-/// `v1.PreferAvoidPodsEntry`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct AvoidedController {
-    kind: String,
-    uid: String,
-}
-
-impl AvoidedController {
-    /// Those of the annotation of a node; none if that cannot be read. Mirrors
-    /// `GetAvoidPodsFromNodeAnnotations`.
-    pub(super) fn all_of(node: &Node) -> Vec<Self> {
-        let annotation = "scheduler.alpha.kubernetes.io/preferAvoidPods";
-        let text = node.metadata.annotations.get(annotation).map_or("", String::as_str);
-        let Ok(value) = serde_json::from_str::<Value>(text) else { return Vec::new() };
-        let entries = value.get("preferAvoidPods").and_then(Value::as_array);
-        let avoided = |entry: &Value| {
-            let controller = entry.get("podSignature")?.get("podController")?;
-            let text = |name: &str| Some(controller.get(name)?.as_str()?.to_string());
-            Some(Self { kind: text("kind")?, uid: text("uid").unwrap_or_default() })
-        };
-        entries.into_iter().flatten().filter_map(avoided).collect()
-    }
 }
 
 /// What one plugin says of the nodes that fit: before and after normalisation.

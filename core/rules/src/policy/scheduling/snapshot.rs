@@ -5,30 +5,19 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::ops::Deref;
 
 use super::SchedulingError;
 use super::alike::KnownAnswers;
-use super::devices::SchedulerDevices;
-use super::groups::{CountByPlace, PodGroup, PodGroups};
-use super::hints::Rejectors;
-use super::scores::AvoidedController;
-#[cfg(doc)]
-use super::scores::ScorePlugin;
-use crate::api::{
-    Amounts, HostPort, LabelSelector, Labels, Node, Pod, PodKey, PodSpecFields, ResourceError,
-    SchedulingFields, Shared, Taint, Toleration, container_requests, node_allocatable, pod_claims,
-    pod_requests,
-};
-use crate::cluster::Volumes;
+use super::groups::{CountByPlace, OwnerKey, PodGroup, PodGroups};
+use super::info::{AvoidedController, NodeInfo, PodInfo, add};
+use super::needs::PodNeeds;
+use super::plugins::Rejectors;
+use crate::api::{LabelSelector, Labels, Node, Pod, PodKey, node_allocatable};
+use crate::cluster::{Devices, Volumes};
 use crate::order::{OrderedMap, OrderedSet};
+use crate::policy::devices::AllocatorFeatures;
 use crate::protocol::zone::ZoneKey;
 use crate::release::KubernetesRelease;
-use crate::time::Time;
-
-/// What a container counts for in scores if it asks for nothing: 0.1 CPU and 200 MiB. Mirrors
-/// `DefaultMilliCPURequest` and `DefaultMemoryRequest`.
-const LEAST: [(&str, i64); 2] = [("cpu", 100), ("memory", 200 << 20)];
 
 /// Which scheduler it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,158 +40,11 @@ impl SchedulerConfig {
     }
 }
 
-/// What a pod asks for and is chosen by. Mirrors `framework.PodInfo`.
+/// Devices as the scheduler sees them.
 #[derive(Clone, Debug)]
-pub(super) struct PodInfo {
-    /// What other pods can tell of it.
-    pub(super) group: Arc<PodGroup>,
-    /// What it has in common with pods that are alike.
-    pub(super) needs: Arc<PodNeeds>,
-    pub(super) node_name: String,
-    /// Whether the scheduler preempted it, as its condition says.
-    pub(super) preempted: bool,
-    /// `status.startTime`.
-    pub(super) start_time: Option<Time>,
-    /// Later ones came to their node later.
-    pub(super) entered: u64,
-    /// The claims of its volumes.
-    pub(super) claims: Vec<PodKey>,
-}
-
-/// What is read of the `spec` of a pod; pods of one template share it.
-#[derive(Debug)]
-pub(super) struct PodNeeds {
-    /// What it was read from.
-    spec: PodSpecFields,
-    pub(super) tolerations: Shared<Vec<Toleration>>,
-    pub(super) requests: Amounts,
-    /// Requests as its node's scores count them: at least [`LEAST`] for each container.
-    pub(super) scored_requests: Amounts,
-    /// Requests as its own `NodeResourcesFit` scores count them, without `spec.resources`.
-    pub(super) wanted_in_scores: Amounts,
-    pub(super) fields: SchedulingFields,
-}
-
-impl PodNeeds {
-    /// Whether they are those of a pod.
-    fn are_of(&self, pod: &Pod) -> bool {
-        self.spec == pod.spec.other && self.tolerations == pod.spec.tolerations
-    }
-
-    /// Whether a node by itself says the same to both, whatever they say of other pods.
-    pub(super) fn are_like(&self, other: &Self) -> bool {
-        let (own, others) = (&self.fields, &other.fields);
-        self.requests == other.requests
-            && self.scored_requests == other.scored_requests
-            && self.wanted_in_scores == other.wanted_in_scores
-            && self.tolerations == other.tolerations
-            && own.priority == others.priority
-            && own.never_preempts == others.never_preempts
-            && own.host_ports == others.host_ports
-            && own.node_selector == others.node_selector
-            && own.required_node_terms == others.required_node_terms
-            && own.preferred_node_terms == others.preferred_node_terms
-            && self.spec.get("overhead") == other.spec.get("overhead")
-    }
-}
-
-impl Deref for PodInfo {
-    type Target = PodNeeds;
-
-    fn deref(&self) -> &PodNeeds {
-        &self.needs
-    }
-}
-
-impl PodInfo {
-    /// Reads a pod; nothing is read twice that `alike`, another pod, has as well.
-    fn of(
-        pod: &Pod,
-        release: KubernetesRelease,
-        alike: Option<(&Arc<PodGroup>, &Arc<PodNeeds>)>,
-    ) -> Result<Self, ResourceError> {
-        let alike = alike.filter(|(_, needs)| needs.are_of(pod));
-        let needs = match alike {
-            Some((_, needs)) => needs.clone(),
-            None => {
-                let requests = pod_requests(pod, release, &[])?;
-                let whole = release.has_pod_level_resources()
-                    && pod.spec.other.get("resources").is_some_and(serde_json::Value::is_object);
-                // With requests of the whole pod only what nothing asks for has a least amount.
-                let least =
-                    LEAST.iter().filter(|(name, _)| !whole || !requests.contains_key(*name));
-                let least: Vec<(&str, i64)> = least.copied().collect();
-                Arc::new(PodNeeds {
-                    spec: pod.spec.other.clone(),
-                    tolerations: pod.spec.tolerations.clone(),
-                    scored_requests: pod_requests(pod, release, &least)?,
-                    wanted_in_scores: container_requests(pod, release, &LEAST)?,
-                    requests,
-                    fields: SchedulingFields::of(pod)?,
-                })
-            }
-        };
-        let metadata = &pod.metadata;
-        let owner = metadata.controller();
-        let key = pod.key();
-        let group = alike.map(|(group, _)| group).filter(|group| {
-            let same_owner = match (owner, &group.owner) {
-                (Some(owner), Some((kind, name))) => (&owner.kind, &owner.name) == (kind, name),
-                (owner, known) => owner.is_none() && known.is_none(),
-            };
-            same_owner
-                && group.namespace == key.namespace()
-                && group.terminating == pod.is_terminating()
-                && group.labels == metadata.labels
-        });
-        let group = group.cloned().unwrap_or_else(|| {
-            Arc::new(PodGroup {
-                namespace: key.namespace().to_string(),
-                owner: owner.map(|owner| (owner.kind.clone(), owner.name.clone())),
-                terminating: pod.is_terminating(),
-                labels: metadata.labels.clone(),
-                affinity: needs.fields.pod_affinity.clone(),
-            })
-        });
-        Ok(Self {
-            group,
-            needs,
-            node_name: pod.spec.node_name.clone(),
-            preempted: is_preempted(pod),
-            start_time: pod.start_time(),
-            entered: 0,
-            claims: pod_claims(pod),
-        })
-    }
-}
-
-/// A node and what is on it. Mirrors `framework.NodeInfo`.
-#[derive(Clone, Debug, Default)]
-pub(super) struct NodeInfo {
-    pub(super) name: Arc<str>,
-    /// Where it is among the nodes, which stays the same as long as it is there or has pods.
-    pub(super) place: usize,
-    /// Another one after each change of the node or its pods.
-    pub(super) version: u64,
-    /// Pods can be bound to a node that is not there (any more).
-    pub(super) exists: bool,
-    pub(super) labels: Labels,
-    /// The zone that its labels say.
-    pub(super) zone: ZoneKey,
-    pub(super) taints: Vec<Taint>,
-    pub(super) unschedulable: bool,
-    pub(super) allocatable: Amounts,
-    pub(super) requested: Amounts,
-    pub(super) scored_requested: Amounts,
-    pub(super) pods: OrderedMap<PodKey, Arc<PodInfo>>,
-    /// The ports of the node that pods take. A pod that goes gives its ports back, even if another
-    /// one has the same, as upstream.
-    pub(super) ports: OrderedSet<HostPort>,
-    /// `status.images`: of each name the size of the image, and how many nodes had it when the node
-    /// was added or has changed.
-    pub(super) images: OrderedMap<String, (i64, usize)>,
-    /// Controllers whose pods the node would rather not have.
-    pub(super) avoids: Vec<AvoidedController>,
+pub(super) struct SchedulerDevices {
+    pub(super) devices: Arc<Devices>,
+    pub(super) features: AllocatorFeatures,
 }
 
 /// Nodes and the pods on them, with what they ask for added up. Mirrors the scheduler's cache.
@@ -293,15 +135,12 @@ impl Slots {
     }
 }
 
-/// Namespace, kind and name of a controller.
-pub(super) type OwnerKey = (String, String, String);
-
 /// The kind of the Services among the selectors.
 pub(super) const SERVICE: &str = "Service";
 
 impl Snapshot {
     /// Counts what is on the nodes; pods that are bound to no node, or have ended, do not count.
-    /// The order of the nodes matters for nothing but [`ScorePlugin::ImageLocality`], that of the
+    /// The order of the nodes matters for nothing but `ImageLocality`, that of the
     /// pods for nothing but the choice among victims of preemption that are equally important.
     ///
     /// # Errors
@@ -662,17 +501,6 @@ impl Snapshot {
 }
 
 /// Mirrors `podTerminatingByPreemption`.
-fn is_preempted(pod: &Pod) -> bool {
-    let condition = pod.condition(DISRUPTION_TARGET);
-    condition.is_some_and(|condition| condition.reason == PREEMPTION_BY_SCHEDULER)
-}
-
-/// The condition of pods that are about to go for another's sake.
-pub(super) const DISRUPTION_TARGET: &str = "DisruptionTarget";
-
-/// Its reason if the scheduler preempts the pod. Mirrors `PodReasonPreemptionByScheduler`.
-pub(super) const PREEMPTION_BY_SCHEDULER: &str = "PreemptionByScheduler";
-
 fn read(
     pod: &Pod,
     release: KubernetesRelease,
@@ -698,14 +526,4 @@ fn images_of(node: &Node) -> OrderedMap<String, (i64, usize)> {
         sizes.extend(names.map(|name| (name.to_string(), (size, 0))));
     }
     sizes
-}
-
-pub(super) fn add(sum: &mut Amounts, amounts: &Amounts, sign: i64) {
-    for (name, amount) in amounts {
-        let more = amount.saturating_mul(sign);
-        match sum.get_mut(name) {
-            Some(total) => *total = total.saturating_add(more),
-            None => _ = sum.insert(name.clone(), more),
-        }
-    }
 }

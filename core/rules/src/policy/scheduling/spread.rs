@@ -8,9 +8,10 @@ use alloc::vec::Vec;
 use super::MAX_NODE_SCORE;
 use super::alike::LabelValues;
 use super::arithmetic::{ln, round};
-use super::filters::{Change, matches_node_affinity, untolerated_taint};
-use super::groups::{CountByPlace, PodGroup};
-use super::snapshot::{NodeInfo, OwnerKey, PodInfo, SERVICE, Snapshot};
+use super::groups::{CountByPlace, OwnerKey, PodGroup};
+use super::info::{NodeInfo, PodInfo};
+use super::predicates::{matches_node_affinity, untolerated_taint};
+use super::snapshot::{SERVICE, Snapshot};
 use crate::api::{LabelSelector, TopologySpread, WhenUnsatisfiable};
 use crate::order::OrderedMap;
 use crate::protocol::zone::{ZONE_LABEL, ZoneKey};
@@ -131,7 +132,8 @@ impl Constraint {
     /// Mirrors `matchNodeInclusionPolicies`.
     fn includes(&self, snapshot: &Snapshot, pod: &PodInfo, node: &NodeInfo) -> bool {
         (!self.honors_node_affinity || matches_node_affinity(pod, node))
-            && (!self.honors_node_taints || untolerated_taint(snapshot, pod, node).is_none())
+            && (!self.honors_node_taints
+                || untolerated_taint(pod, node, snapshot.config.comparison_operators).is_none())
     }
 }
 
@@ -305,7 +307,7 @@ impl SpreadState {
         &self,
         snapshot: &Snapshot,
         node: &NodeInfo,
-        change: &Change,
+        change: &[i64],
     ) -> (Vec<String>, bool) {
         const REASON: &str = "node(s) didn't match pod topology spread constraints";
         for (index, domains) in self.domains.iter().enumerate() {
@@ -320,7 +322,7 @@ impl SpreadState {
             let mut least = domains.least_of_others(value);
             let mut here = 0;
             if let Some(count) = counts.get(value) {
-                here = count + change.spread.get(index).copied().unwrap_or_default();
+                here = count + change.get(index).copied().unwrap_or_default();
                 least = least.min(here);
             }
             if i64::try_from(counts.len()).is_ok_and(|domains| domains < constraint.min_domains) {
@@ -360,7 +362,10 @@ pub(super) fn scores(
         let none = || feasible.iter().map(|_| 0).collect();
         return SpreadScores { raw: none(), normalised: none() };
     }
-    let columns: Vec<_> = constraints.iter().map(|it| labels.of(snapshot, &it.key)).collect();
+    let columns: Vec<_> = constraints
+        .iter()
+        .map(|it| labels.of(snapshot.nodes(), snapshot.label_changes, &it.key))
+        .collect();
     let has_all_keys = |node: &NodeInfo| columns.iter().all(|column| column.of(node).is_some());
     // Nodes without the labels are left out.
     let require_all = own || !release.default_spread_scores_all_nodes();

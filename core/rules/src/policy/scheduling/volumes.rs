@@ -9,8 +9,9 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 
 use super::Rejection;
-use super::filters::FilterPlugin;
-use super::snapshot::{NodeInfo, PodInfo, Snapshot};
+use super::info::{NodeInfo, PodInfo};
+use super::plugins::FilterPlugin;
+use super::snapshot::Snapshot;
 use crate::api::{PersistentVolume, PersistentVolumeClaim, Pod, PodKey, Quantity, claim_names};
 use crate::cluster::Volumes;
 use crate::order::{Order, OrderedSet};
