@@ -4,7 +4,6 @@
 //! bars. Only the parts that differ are made anew. Rows out of sight are made in advance, a few in
 //! each frame. Names and words become attributes and text, never markup.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::rc::Rc;
@@ -13,7 +12,6 @@ use taintlab_core::lanes::{LaneState, LaneSubject};
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, Node};
 use yew::prelude::*;
-use yew::virtual_dom::VTag;
 
 use super::ROW;
 use crate::browser;
@@ -272,43 +270,42 @@ fn set_style(element: &Element, text: &str) {
     element.unchecked_ref::<HtmlElement>().style().set_css_text(text);
 }
 
-/// The bars of a lane, by Yew.
+/// The bars of a lane, by Yew; the same as [`add_bars`] makes.
 pub(crate) fn bars(bars: &[LaneBar]) -> Html {
-    let bar = |bar: &LaneBar| {
-        let mut tag = VTag::new("i");
-        for (name, value) in attributes(bar) {
-            tag.add_attribute(name, value.into_owned());
-        }
-        tag.add_property("style", style(place(bar)));
-        Html::from(tag)
-    };
-    bars.iter().map(bar).collect()
+    bars.iter()
+        .map(|bar| {
+            html! {
+                <i class="lbar" aria-hidden="true" data-state={bar.state.as_str()}
+                    title={bar.text.clone()} data-tainted={bar.tainted.then_some("")}
+                    data-forecast={bar.forecast.then_some("")} data-word={word(bar)}
+                    ~style={style(place(bar))}></i>
+            }
+        })
+        .collect()
 }
 
 /// Adds the bars of a lane.
 fn add_bars(track: &Element, bars: &[LaneBar]) -> Option<()> {
     for bar in bars {
-        let element = add(track, "i", &[], "")?;
-        for (name, value) in attributes(bar) {
-            element.set_attribute(name, &value).ok()?;
+        let attributes = [
+            ("class", "lbar"),
+            ("aria-hidden", "true"),
+            ("data-state", bar.state.as_str()),
+            ("title", &bar.text),
+        ];
+        let element = add(track, "i", &attributes, "")?;
+        if bar.tainted {
+            element.set_attribute("data-tainted", "").ok()?;
+        }
+        if bar.forecast {
+            element.set_attribute("data-forecast", "").ok()?;
+        }
+        if let Some(word) = word(bar) {
+            element.set_attribute("data-word", &word).ok()?;
         }
         set_style(&element, &place(bar));
     }
     Some(())
-}
-
-/// The attributes of a bar.
-fn attributes(bar: &LaneBar) -> impl Iterator<Item = (&'static str, Cow<'_, str>)> {
-    let all = [
-        ("class", Some("lbar".into())),
-        ("aria-hidden", Some("true".into())),
-        ("data-state", Some(bar.state.as_str().into())),
-        ("title", Some(bar.text.as_str().into())),
-        ("data-tainted", bar.tainted.then(|| "".into())),
-        ("data-forecast", bar.forecast.then(|| "".into())),
-        ("data-word", word(bar).map(Into::into)),
-    ];
-    all.into_iter().filter_map(|(name, value)| Some((name, value?)))
 }
 
 /// The place of a bar on its track, for the style sheet.
