@@ -12,7 +12,7 @@ use taintlab_core::controllers::deployment::DeploymentController;
 use taintlab_core::controllers::replica_set::ReplicaSetController;
 use taintlab_core::controllers::scheduler::{Scheduler, SchedulerAction};
 use taintlab_core::controllers::workload::{WorkloadAction, WriteAnswer};
-use taintlab_core::controllers::{Context, Controller};
+use taintlab_core::controllers::{Context, Controller, Machine};
 use taintlab_core::policy::scheduling::{SchedulerConfig, Snapshot};
 use taintlab_core::protocol::RecordedEvent;
 use taintlab_core::queue::timer_queue::Sequence;
@@ -28,7 +28,7 @@ macro_rules! call {
             cluster: &$world.cluster,
             sequence: &mut $world.sequence,
         };
-        Controller::$method(&mut $world.$controller, &mut context $(, $argument)*)
+        $world.$controller.$method(&mut context $(, $argument)*)
     }};
 }
 

@@ -13,7 +13,7 @@ use serde_json::Value;
 use taintlab_core::api::{Node, Pod};
 use taintlab_core::cluster::{Change, Cluster};
 use taintlab_core::controllers::taint_eviction::{TaintEvictionAction, TaintEvictionController};
-use taintlab_core::controllers::{Context, Controller};
+use taintlab_core::controllers::{Context, Controller, Machine};
 use taintlab_core::protocol::RequestResult;
 use taintlab_core::queue::timer_queue::Sequence;
 use taintlab_core::release::{FeatureGates, KubernetesRelease};
@@ -75,11 +75,11 @@ impl Recording {
                     Controller::handle_action_result(controller, context, id, result);
                 });
             }
-            match Controller::poll_timeout(&self.controller, self.now) {
+            match Machine::poll_timeout(&self.controller, self.now) {
                 Some(next) if next.at <= until => {
                     self.now = self.now.max(next.at);
                     self.call(|controller, context| {
-                        Controller::handle_timeout(controller, context);
+                        Machine::handle_timeout(controller, context);
                     });
                 }
                 _ => break,

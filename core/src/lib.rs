@@ -59,8 +59,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The [`controllers`] implement one trait, [`controllers::Controller`]: changes and time go in,
-//! actions and the next deadline come out. Each can be driven alone, by a real watch for example:
+//! The [`controllers`] implement two traits: of a [`Machine`](controllers::Machine) changes and time go
+//! in and the next deadline comes out, of a [`Controller`](controllers::Controller) actions besides. Each can be driven alone, by a real watch for example:
 //! see `core/examples`.
 //!
 //! The modules are layers, in three crates that this one shows as one:

@@ -3,11 +3,11 @@
 //! # How to drive one
 //!
 //! 1. Keep a [`Cluster`] as the caches of informers would be, and tell the controller of every
-//!    change of it: [`Controller::handle_change`].
+//!    change of it: [`Machine::handle_change`].
 //! 2. Carry out what [`Controller::poll_action`] gives until it gives nothing, and tell the result
 //!    of every request with [`Controller::handle_action_result`].
-//! 3. When [`Controller::poll_timeout`] names a moment that has come, call
-//!    [`Controller::handle_timeout`] and go to 2.
+//! 3. When [`Machine::poll_timeout`] names a moment that has come, call
+//!    [`Machine::handle_timeout`] and go to 2.
 
 pub mod attach_detach;
 pub mod autoscaler;
@@ -64,31 +64,14 @@ impl Context<'_> {
 /// Work of a lower class goes first.
 pub type WorkTicket = (u8, u64);
 
-/// A controller: changes and time go in, actions and the next deadline come out, and the result of
-/// each request is told.
-pub trait Controller {
-    /// What it wants done.
-    type Action;
-    /// What comes back.
-    type Answer;
-
+/// A machine: changes and time go in, and the next deadline comes out.
+pub trait Machine {
     /// An object was added, changed or deleted; the cluster shows it already.
     fn handle_change(&mut self, context: &mut Context<'_>, change: &Change);
 
     /// Does one piece of what is due: a timer that has fired; if there is none, one piece of
     /// queued work.
     fn handle_timeout(&mut self, _: &mut Context<'_>) {}
-
-    /// What to do next, or `None`.
-    fn poll_action(&mut self, context: &mut Context<'_>) -> Option<Self::Action>;
-
-    /// The result of a request. An unknown `id` is ignored.
-    fn handle_action_result(
-        &mut self,
-        context: &mut Context<'_>,
-        id: RequestId,
-        answer: Self::Answer,
-    );
 
     /// The next timer.
     fn next_timer(&self) -> Option<TimerId> {
@@ -113,4 +96,24 @@ pub trait Controller {
         let (at, _) = self.next_timer()?;
         Some(Timeout { at, reason: self.timer_reason()? })
     }
+}
+
+/// A controller: a machine that wants things done. Actions come out, and the result of each request
+/// is told.
+pub trait Controller: Machine {
+    /// What it wants done.
+    type Action;
+    /// What comes back.
+    type Answer;
+
+    /// What to do next, or `None`.
+    fn poll_action(&mut self, context: &mut Context<'_>) -> Option<Self::Action>;
+
+    /// The result of a request. An unknown `id` is ignored.
+    fn handle_action_result(
+        &mut self,
+        context: &mut Context<'_>,
+        id: RequestId,
+        answer: Self::Answer,
+    );
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use taintlab_core::api::{Node, Pod, PodDisruptionBudget, PodKey, Workload};
 use taintlab_core::cluster::{Change, Cluster};
 use taintlab_core::controllers::workload::{WorkloadAction, WriteAnswer};
-use taintlab_core::controllers::{Context, Controller};
+use taintlab_core::controllers::{Context, Controller, Machine};
 use taintlab_core::event::{ObjectReference, RecordedEvent};
 use taintlab_core::queue::timer_queue::Sequence;
 use taintlab_core::time::{Time, Timestamp};
@@ -108,7 +108,7 @@ impl Driver {
         C: Controller<Action = WorkloadAction, Answer = WriteAnswer>,
     {
         let mut actions = Vec::new();
-        self.call(controller, Controller::handle_timeout);
+        self.call(controller, Machine::handle_timeout);
         while let Some(action) = self.call(controller, Controller::poll_action) {
             if let WorkloadAction::CreatePod { id, .. } | WorkloadAction::DeletePod { id, .. } =
                 &action

@@ -8,10 +8,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use taintlab_core::api::{ConditionStatus, DeviceKind, DeviceObject, Pod, PodCondition, PodKey};
 use taintlab_core::cluster::{Change, DeviceChange};
-use taintlab_core::controllers::Controller;
 use taintlab_core::controllers::device_taint_eviction::{
     DeviceTaintEvictionAction, DeviceTaintEvictionController,
 };
+use taintlab_core::controllers::{Controller, Machine};
 use taintlab_core::protocol::{ApiErrorKind, ObjectReference, RequestResult};
 use taintlab_core::time::{Time, Timestamp};
 
@@ -302,7 +302,7 @@ impl Server {
             }
             let due = self.controller.next_timer().is_some_and(|(at, _)| at <= self.driver.now);
             if due || self.controller.next_work().is_some() {
-                self.driver.call(&mut self.controller, Controller::handle_timeout);
+                self.driver.call(&mut self.controller, Machine::handle_timeout);
                 continue;
             }
             match self.unseen.pop_front() {

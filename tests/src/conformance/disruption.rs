@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Map, Value};
 use taintlab_core::api::{BudgetStatus, Pod, PodDisruptionBudget, PodKey, Workload};
-use taintlab_core::controllers::Controller;
 use taintlab_core::controllers::disruption::{DisruptionAction, DisruptionController};
+use taintlab_core::controllers::{Controller, Machine};
 use taintlab_core::policy::eviction::{ApiStatus, DeleteOptions, EvictionError, evict};
 use taintlab_core::release::KubernetesRelease;
 
@@ -108,7 +108,7 @@ fn sync(case: SyncCase, release: KubernetesRelease) -> Result<Outcome, String> {
     }
     driver.put_pods(&mut controller, case.pods);
     driver.put_budget(&mut controller, case.pod_disruption_budget);
-    driver.call(&mut controller, Controller::handle_timeout);
+    driver.call(&mut controller, Machine::handle_timeout);
     let mut got = Synced::default();
     while let Some(action) = driver.call(&mut controller, Controller::poll_action) {
         match action {

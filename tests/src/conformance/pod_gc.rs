@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use taintlab_core::api::{Node, Pod};
-use taintlab_core::controllers::Controller;
 use taintlab_core::controllers::pod_gc::{PodGcAction, PodGcAnswer, PodGcConfig, PodGcController};
+use taintlab_core::controllers::{Controller, Machine};
 use taintlab_core::release::{FeatureGate, FeatureGates};
 use taintlab_core::time::Timestamp;
 
@@ -95,7 +95,7 @@ fn statuses(pods: &[Pod], patches: BTreeMap<String, Value>) -> BTreeMap<String, 
 /// One pass; the pods that it deletes are gone after it.
 fn pass(driver: &mut Driver, controller: &mut PodGcController, unseen: &[String]) -> Pass {
     let (mut deleted, mut patched) = (Vec::new(), BTreeMap::new());
-    driver.call(controller, Controller::handle_timeout);
+    driver.call(controller, Machine::handle_timeout);
     while let Some(action) = driver.call(controller, Controller::poll_action) {
         let (id, answer) = match action {
             PodGcAction::GetNode { id, node } => {

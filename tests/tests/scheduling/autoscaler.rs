@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use taintlab_core::api::{Node, Pod};
 use taintlab_core::cluster::{Change, Cluster};
 use taintlab_core::controllers::autoscaler::{Autoscaler, AutoscalerAction, AutoscalerSettings};
-use taintlab_core::controllers::{Context, Controller};
+use taintlab_core::controllers::{Context, Controller, Machine};
 use taintlab_core::policy::scheduling::SchedulerConfig;
 use taintlab_core::queue::timer_queue::Sequence;
 use taintlab_core::release::KubernetesRelease;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use taintlab_core::api::{Node, Pod, PodKey};
 use taintlab_core::cluster::{Cluster, Volumes};
 use taintlab_core::controllers::attach_detach::{AttachDetachAction, AttachDetachController};
-use taintlab_core::controllers::{Context, Controller};
+use taintlab_core::controllers::{Context, Controller, Machine};
 use taintlab_core::event::EventKind;
 use taintlab_core::policy::scheduling::{SchedulerConfig, Snapshot};
 use taintlab_core::queue::timer_queue::Sequence;

@@ -8,7 +8,7 @@ use taintlab_core::cluster::{Change, Cluster};
 use taintlab_core::controllers::descheduler::{
     Descheduler, DeschedulerAction, DeschedulerSettings,
 };
-use taintlab_core::controllers::{Context, Controller};
+use taintlab_core::controllers::{Context, Controller, Machine};
 use taintlab_core::queue::timer_queue::Sequence;
 use taintlab_core::simulator::SimulatorConfig;
 use taintlab_core::time::{Time, Timestamp};

@@ -16,7 +16,7 @@ use taintlab_rules::queue::work_queue::NumberedWorkQueue;
 use taintlab_rules::release::KubernetesRelease;
 use taintlab_rules::time::Timestamp;
 
-use super::{Context, Controller, WorkTicket};
+use super::{Context, Controller, Machine, WorkTicket};
 
 /// How long a volume stays attached that a node may have mounted and no pod uses any more. Mirrors
 /// `ReconcilerMaxWaitForUnmountDuration`.
@@ -330,10 +330,7 @@ fn is_out_of_service(node: &Node) -> bool {
     })
 }
 
-impl Controller for AttachDetachController {
-    type Action = AttachDetachAction;
-    type Answer = ();
-
+impl Machine for AttachDetachController {
     fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
         if context.cluster.volumes().is_none() {
             return;
@@ -368,12 +365,6 @@ impl Controller for AttachDetachController {
         }
     }
 
-    fn poll_action(&mut self, _: &mut Context<'_>) -> Option<AttachDetachAction> {
-        self.actions.pop_front()
-    }
-
-    fn handle_action_result(&mut self, _: &mut Context<'_>, _: RequestId, (): ()) {}
-
     fn next_timer(&self) -> Option<TimerId> {
         self.timers.next()
     }
@@ -386,4 +377,15 @@ impl Controller for AttachDetachController {
     fn next_work(&self) -> Option<WorkTicket> {
         self.queue.first().map(|number| (3, number))
     }
+}
+
+impl Controller for AttachDetachController {
+    type Action = AttachDetachAction;
+    type Answer = ();
+
+    fn poll_action(&mut self, _: &mut Context<'_>) -> Option<AttachDetachAction> {
+        self.actions.pop_front()
+    }
+
+    fn handle_action_result(&mut self, _: &mut Context<'_>, _: RequestId, (): ()) {}
 }

@@ -27,7 +27,7 @@ use taintlab_rules::queue::timer_queue::{TimerId, TimerQueue};
 use taintlab_rules::release::KubernetesRelease;
 use taintlab_rules::time::{Span, Timestamp};
 
-use super::{Context, Controller, WorkTicket};
+use super::{Context, Controller, Machine, WorkTicket};
 
 /// Scans may not be closer than this.
 const LEAST_INTERVAL: Duration = Duration::from_secs(1);
@@ -424,10 +424,7 @@ impl Autoscaler {
     }
 }
 
-impl Controller for Autoscaler {
-    type Action = AutoscalerAction;
-    type Answer = ();
-
+impl Machine for Autoscaler {
     fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
         let matters = match change {
             Change::Pod { key, new, .. } => {
@@ -471,12 +468,6 @@ impl Controller for Autoscaler {
         }
     }
 
-    fn poll_action(&mut self, _: &mut Context<'_>) -> Option<AutoscalerAction> {
-        self.actions.pop_front()
-    }
-
-    fn handle_action_result(&mut self, _: &mut Context<'_>, _: RequestId, (): ()) {}
-
     fn next_timer(&self) -> Option<TimerId> {
         self.timers.next()
     }
@@ -491,6 +482,17 @@ impl Controller for Autoscaler {
     fn next_work(&self) -> Option<WorkTicket> {
         None
     }
+}
+
+impl Controller for Autoscaler {
+    type Action = AutoscalerAction;
+    type Answer = ();
+
+    fn poll_action(&mut self, _: &mut Context<'_>) -> Option<AutoscalerAction> {
+        self.actions.pop_front()
+    }
+
+    fn handle_action_result(&mut self, _: &mut Context<'_>, _: RequestId, (): ()) {}
 }
 
 /// Whether the scheduler found no node for a pod.

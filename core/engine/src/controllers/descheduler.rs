@@ -21,7 +21,7 @@ use taintlab_rules::protocol::{ObjectReference, RecordedEvent, RequestId, Timeou
 use taintlab_rules::queue::timer_queue::{TimerId, TimerQueue};
 use taintlab_rules::time::{Span, Timestamp};
 
-use super::{Context, Controller, WorkTicket};
+use super::{Context, Controller, Machine, WorkTicket};
 
 /// The annotation of a pod that may be evicted whatever the evictor's settings say of it.
 const EVICT: &str = "descheduler.alpha.kubernetes.io/evict";
@@ -284,11 +284,7 @@ impl Descheduler {
     }
 }
 
-impl Controller for Descheduler {
-    type Action = DeschedulerAction;
-    /// Whether an eviction was granted.
-    type Answer = bool;
-
+impl Machine for Descheduler {
     fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
         if self.planned {
             return;
@@ -318,6 +314,24 @@ impl Controller for Descheduler {
             self.look_through(context.cluster);
         }
     }
+
+    fn next_timer(&self) -> Option<TimerId> {
+        self.timers.next()
+    }
+
+    fn timer_reason(&self) -> Option<TimeoutReason> {
+        self.timers.peek().map(|()| TimeoutReason::Deschedule)
+    }
+
+    fn next_work(&self) -> Option<WorkTicket> {
+        None
+    }
+}
+
+impl Controller for Descheduler {
+    type Action = DeschedulerAction;
+    /// Whether an eviction was granted.
+    type Answer = bool;
 
     fn poll_action(&mut self, context: &mut Context<'_>) -> Option<DeschedulerAction> {
         if let Some(event) = self.events.pop_front() {
@@ -356,18 +370,6 @@ impl Controller for Descheduler {
         if self.queue.is_empty() {
             self.end_pass(context);
         }
-    }
-
-    fn next_timer(&self) -> Option<TimerId> {
-        self.timers.next()
-    }
-
-    fn timer_reason(&self) -> Option<TimeoutReason> {
-        self.timers.peek().map(|()| TimeoutReason::Deschedule)
-    }
-
-    fn next_work(&self) -> Option<WorkTicket> {
-        None
     }
 }
 

@@ -28,7 +28,7 @@ use taintlab_rules::time::{Time, Timestamp};
 
 use self::eviction::{Eviction, Reason, Taints};
 use self::queue::{Item, Queue};
-use super::{Context, Controller, WorkTicket};
+use super::{Context, Controller, Machine, WorkTicket};
 
 /// The least time between two writes of the status of a rule. Mirrors `ruleStatusPeriod`.
 const RULE_STATUS_PERIOD: Duration = Duration::from_secs(10);
@@ -548,10 +548,7 @@ impl DeviceTaintEvictionController {
     }
 }
 
-impl Controller for DeviceTaintEvictionController {
-    type Action = DeviceTaintEvictionAction;
-    type Answer = RequestResult;
-
+impl Machine for DeviceTaintEvictionController {
     fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
         match change {
             Change::Device(DeviceChange::Claim { old, new }) => {
@@ -595,6 +592,27 @@ impl Controller for DeviceTaintEvictionController {
         }
     }
 
+    fn next_timer(&self) -> Option<TimerId> {
+        self.queue.next_timer()
+    }
+
+    fn timer_reason(&self) -> Option<TimeoutReason> {
+        Some(match self.queue.next_timed()? {
+            Item::Pod(pod) => TimeoutReason::EvictionDue { pod: pod.key.clone() },
+            Item::Rule(rule, _) => TimeoutReason::UpdateTaintRule { rule: rule.clone() },
+        })
+    }
+
+    /// After the controllers of workloads and the scheduler.
+    fn next_work(&self) -> Option<WorkTicket> {
+        self.queue.first().map(|number| (4, number))
+    }
+}
+
+impl Controller for DeviceTaintEvictionController {
+    type Action = DeviceTaintEvictionAction;
+    type Answer = RequestResult;
+
     fn poll_action(&mut self, _: &mut Context<'_>) -> Option<DeviceTaintEvictionAction> {
         self.actions.pop_front()
     }
@@ -621,22 +639,6 @@ impl Controller for DeviceTaintEvictionController {
             }
             (Request::Status(item), _) => self.queue.add_rate_limited(context, item),
         }
-    }
-
-    fn next_timer(&self) -> Option<TimerId> {
-        self.queue.next_timer()
-    }
-
-    fn timer_reason(&self) -> Option<TimeoutReason> {
-        Some(match self.queue.next_timed()? {
-            Item::Pod(pod) => TimeoutReason::EvictionDue { pod: pod.key.clone() },
-            Item::Rule(rule, _) => TimeoutReason::UpdateTaintRule { rule: rule.clone() },
-        })
-    }
-
-    /// After the controllers of workloads and the scheduler.
-    fn next_work(&self) -> Option<WorkTicket> {
-        self.queue.first().map(|number| (4, number))
     }
 }
 

@@ -24,7 +24,7 @@ use taintlab_rules::release::KubernetesRelease;
 use taintlab_rules::time::{Time, Timestamp};
 
 use self::coverage::{Coverage, Covered};
-use super::{Context, Controller, WorkTicket};
+use super::{Context, Controller, Machine, WorkTicket};
 
 /// How long a pod may stay after its eviction was granted. Mirrors `DeletionTimeout`.
 const DELETION_TIMEOUT: Duration = Duration::from_secs(2 * 60);
@@ -362,10 +362,7 @@ impl DisruptionController {
     }
 }
 
-impl Controller for DisruptionController {
-    type Action = DisruptionAction;
-    type Answer = ();
-
+impl Machine for DisruptionController {
     fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
         match change {
             Change::Pod { key, old, new } => {
@@ -391,12 +388,6 @@ impl Controller for DisruptionController {
         }
     }
 
-    fn poll_action(&mut self, _: &mut Context<'_>) -> Option<DisruptionAction> {
-        self.actions.pop_front()
-    }
-
-    fn handle_action_result(&mut self, _: &mut Context<'_>, _: RequestId, (): ()) {}
-
     fn next_timer(&self) -> Option<TimerId> {
         self.rechecks.next()
     }
@@ -410,6 +401,17 @@ impl Controller for DisruptionController {
     fn next_work(&self) -> Option<WorkTicket> {
         self.queue.first().map(|number| (2, number))
     }
+}
+
+impl Controller for DisruptionController {
+    type Action = DisruptionAction;
+    type Answer = ();
+
+    fn poll_action(&mut self, _: &mut Context<'_>) -> Option<DisruptionAction> {
+        self.actions.pop_front()
+    }
+
+    fn handle_action_result(&mut self, _: &mut Context<'_>, _: RequestId, (): ()) {}
 }
 
 /// The controller whose scale counts for a pod, and that scale; or the kind of the controller, if

@@ -20,7 +20,7 @@ use taintlab_rules::queue::timer_queue::{TimerId, TimerQueue};
 use taintlab_rules::release::KubernetesRelease;
 use taintlab_rules::time::Timestamp;
 
-use super::{Context, Controller, WorkTicket};
+use super::{Context, Controller, Machine, WorkTicket};
 
 /// How long `kubectl` waits after an eviction that a budget forbade.
 const RETRY: Duration = Duration::from_secs(5);
@@ -497,10 +497,7 @@ impl DrainController {
     }
 }
 
-impl Controller for DrainController {
-    type Action = DrainAction;
-    type Answer = EvictAnswer;
-
+impl Machine for DrainController {
     fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
         match change {
             Change::Pod { key, .. } => self.observe_pod(context, key),
@@ -530,6 +527,24 @@ impl Controller for DrainController {
         self.go_on(context);
     }
 
+    fn next_timer(&self) -> Option<TimerId> {
+        self.timers.next()
+    }
+
+    fn timer_reason(&self) -> Option<TimeoutReason> {
+        let (id, _) = self.timers.peek()?;
+        Some(TimeoutReason::DrainGoesOn { node: self.running.get(id)?.node.clone() })
+    }
+
+    fn next_work(&self) -> Option<WorkTicket> {
+        None
+    }
+}
+
+impl Controller for DrainController {
+    type Action = DrainAction;
+    type Answer = EvictAnswer;
+
     fn poll_action(&mut self, _: &mut Context<'_>) -> Option<DrainAction> {
         self.actions.pop_front()
     }
@@ -545,18 +560,5 @@ impl Controller for DrainController {
             other => self.awaited = other,
         }
         self.go_on(context);
-    }
-
-    fn next_timer(&self) -> Option<TimerId> {
-        self.timers.next()
-    }
-
-    fn timer_reason(&self) -> Option<TimeoutReason> {
-        let (id, _) = self.timers.peek()?;
-        Some(TimeoutReason::DrainGoesOn { node: self.running.get(id)?.node.clone() })
-    }
-
-    fn next_work(&self) -> Option<WorkTicket> {
-        None
     }
 }

@@ -18,7 +18,7 @@ use taintlab_rules::policy::scheduling::{find_matching_volume, is_free_for};
 use taintlab_rules::protocol::RequestId;
 use taintlab_rules::protocol::zone::{REGION_LABEL, ZONE_LABEL};
 
-use super::{Context, Controller};
+use super::{Context, Controller, Machine};
 
 /// What the controller wants done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -249,10 +249,7 @@ fn place_of(claim: &str) -> usize {
     usize::try_from(hash.wrapping_add(index)).unwrap_or_default()
 }
 
-impl Controller for PersistentVolumeController {
-    type Action = PersistentVolumeAction;
-    type Answer = ();
-
+impl Machine for PersistentVolumeController {
     fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
         match change {
             Change::Volume(VolumeChange::Claim(claim)) => self.sync_claim(context.cluster, claim),
@@ -285,6 +282,11 @@ impl Controller for PersistentVolumeController {
             | Change::Device(_) => {}
         }
     }
+}
+
+impl Controller for PersistentVolumeController {
+    type Action = PersistentVolumeAction;
+    type Answer = ();
 
     fn poll_action(&mut self, _: &mut Context<'_>) -> Option<PersistentVolumeAction> {
         self.actions.pop_front()

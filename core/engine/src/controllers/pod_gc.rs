@@ -13,7 +13,7 @@ use taintlab_rules::queue::timer_queue::{TimerId, TimerQueue};
 use taintlab_rules::release::KubernetesRelease;
 use taintlab_rules::time::Timestamp;
 
-use super::{Context, Controller, WorkTicket};
+use super::{Context, Controller, Machine, WorkTicket};
 
 /// How often it looks around. Mirrors `gcCheckPeriod`.
 const COLLECTION_PERIOD: Duration = Duration::from_secs(20);
@@ -301,10 +301,7 @@ impl PodGcController {
     }
 }
 
-impl Controller for PodGcController {
-    type Action = PodGcAction;
-    type Answer = PodGcAnswer;
-
+impl Machine for PodGcController {
     fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
         match change {
             Change::Node { name, .. } => self.look_at(context, name.as_str()),
@@ -327,6 +324,23 @@ impl Controller for PodGcController {
             self.collect(context);
         }
     }
+
+    fn next_timer(&self) -> Option<TimerId> {
+        self.timers.next()
+    }
+
+    fn timer_reason(&self) -> Option<TimeoutReason> {
+        self.timers.peek().map(|()| TimeoutReason::CollectPods)
+    }
+
+    fn next_work(&self) -> Option<WorkTicket> {
+        None
+    }
+}
+
+impl Controller for PodGcController {
+    type Action = PodGcAction;
+    type Answer = PodGcAnswer;
 
     fn poll_action(&mut self, _: &mut Context<'_>) -> Option<PodGcAction> {
         self.actions.pop_front()
@@ -352,18 +366,6 @@ impl Controller for PodGcController {
         } else if self.pass.awaited == 0 {
             self.end_pass(context);
         }
-    }
-
-    fn next_timer(&self) -> Option<TimerId> {
-        self.timers.next()
-    }
-
-    fn timer_reason(&self) -> Option<TimeoutReason> {
-        self.timers.peek().map(|()| TimeoutReason::CollectPods)
-    }
-
-    fn next_work(&self) -> Option<WorkTicket> {
-        None
     }
 }
 

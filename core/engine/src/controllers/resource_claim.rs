@@ -18,7 +18,7 @@ use taintlab_rules::policy::scheduling::{MOST_CONSUMERS, is_reserved_for, reserv
 use taintlab_rules::protocol::{ObjectReference, RecordedEvent, RequestId};
 
 use super::names::suffix;
-use super::{Context, Controller};
+use super::{Context, Controller, Machine};
 
 /// The annotation of a claim with its name in the pod. Mirrors `PodResourceClaimAnnotation`.
 const POD_CLAIM_NAME: &str = "resource.kubernetes.io/pod-claim-name";
@@ -244,10 +244,7 @@ fn base_name(pod: &str, claim: &str) -> String {
     format!("{}-{}", share(pod), share(claim))
 }
 
-impl Controller for ResourceClaimController {
-    type Action = ResourceClaimAction;
-    type Answer = ();
-
+impl Machine for ResourceClaimController {
     fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
         let cluster = context.cluster;
         match change {
@@ -274,6 +271,11 @@ impl Controller for ResourceClaimController {
             | Change::Volume(_) => {}
         }
     }
+}
+
+impl Controller for ResourceClaimController {
+    type Action = ResourceClaimAction;
+    type Answer = ();
 
     fn poll_action(&mut self, _: &mut Context<'_>) -> Option<ResourceClaimAction> {
         self.actions.pop_front()

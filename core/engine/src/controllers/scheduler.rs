@@ -27,7 +27,7 @@ use taintlab_rules::queue::timer_queue::{TimerId, TimerQueue};
 use taintlab_rules::release::KubernetesRelease;
 use taintlab_rules::time::Timestamp;
 
-use super::{Context, Controller, WorkTicket};
+use super::{Context, Controller, Machine, WorkTicket};
 
 /// `--pod-initial-backoff-seconds` and `--pod-max-backoff-seconds`: how long a pod waits before it
 /// is tried again, at first and at most.
@@ -956,10 +956,7 @@ fn priority_of(pod: &Pod) -> i64 {
     SchedulingFields::of(pod).map_or(0, |fields| fields.priority)
 }
 
-impl Controller for Scheduler {
-    type Action = SchedulerAction;
-    type Answer = ();
-
+impl Machine for Scheduler {
     fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
         match change {
             Change::Node { old, new, .. } => {
@@ -981,12 +978,6 @@ impl Controller for Scheduler {
         }
     }
 
-    fn poll_action(&mut self, _: &mut Context<'_>) -> Option<SchedulerAction> {
-        self.actions.pop_front()
-    }
-
-    fn handle_action_result(&mut self, _: &mut Context<'_>, _: RequestId, (): ()) {}
-
     fn next_timer(&self) -> Option<TimerId> {
         self.timers.next()
     }
@@ -1001,4 +992,15 @@ impl Controller for Scheduler {
         let next = self.active.keys().next().or(backoff);
         next.map(|(.., entered)| (2, *entered))
     }
+}
+
+impl Controller for Scheduler {
+    type Action = SchedulerAction;
+    type Answer = ();
+
+    fn poll_action(&mut self, _: &mut Context<'_>) -> Option<SchedulerAction> {
+        self.actions.pop_front()
+    }
+
+    fn handle_action_result(&mut self, _: &mut Context<'_>, _: RequestId, (): ()) {}
 }

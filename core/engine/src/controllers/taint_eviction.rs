@@ -43,7 +43,7 @@ use taintlab_rules::time::Timestamp;
 
 pub use self::action::{Decision, EvictionDecision, ScheduledEviction, TaintEvictionAction};
 use self::deletion::Deletions;
-use super::{Context, Controller, WorkTicket};
+use super::{Context, Controller, Machine, WorkTicket};
 pub use taintlab_rules::protocol::RequestId;
 
 /// Number of workers; every node belongs to one ([`shard_of`]). Mirrors `UpdateWorkerSize`.
@@ -453,10 +453,7 @@ impl TaintEvictionController {
     }
 }
 
-impl Controller for TaintEvictionController {
-    type Action = TaintEvictionAction;
-    type Answer = RequestResult;
-
+impl Machine for TaintEvictionController {
     fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
         match change {
             Change::Node { old, new, .. } => {
@@ -479,6 +476,23 @@ impl Controller for TaintEvictionController {
         context.sequence.advance_to(self.queue.sequence());
     }
 
+    fn next_timer(&self) -> Option<TimerId> {
+        self.next_timer()
+    }
+
+    fn timer_reason(&self) -> Option<TimeoutReason> {
+        self.next_timer_reason()
+    }
+
+    fn next_work(&self) -> Option<WorkTicket> {
+        self.has_queued_work().then_some((0, 0))
+    }
+}
+
+impl Controller for TaintEvictionController {
+    type Action = TaintEvictionAction;
+    type Answer = RequestResult;
+
     fn poll_action(&mut self, _: &mut Context<'_>) -> Option<TaintEvictionAction> {
         self.poll_action()
     }
@@ -492,18 +506,6 @@ impl Controller for TaintEvictionController {
         self.queue.align_sequence(context.sequence.peek());
         self.handle_action_result(context.now, id, answer);
         context.sequence.advance_to(self.queue.sequence());
-    }
-
-    fn next_timer(&self) -> Option<TimerId> {
-        self.next_timer()
-    }
-
-    fn timer_reason(&self) -> Option<TimeoutReason> {
-        self.next_timer_reason()
-    }
-
-    fn next_work(&self) -> Option<WorkTicket> {
-        self.has_queued_work().then_some((0, 0))
     }
 }
 

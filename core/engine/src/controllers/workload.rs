@@ -25,7 +25,7 @@ use taintlab_rules::release::KubernetesRelease;
 use taintlab_rules::time::{Time, Timestamp};
 
 use super::claims::{Claimed, Claims};
-use super::{Context, Controller, WorkTicket};
+use super::{Context, Controller, Machine, WorkTicket};
 
 /// The label of pods that tells which version of a template they are of.
 pub(crate) const REVISION_LABEL: &str = "controller-revision-hash";
@@ -334,10 +334,7 @@ fn go_on<T: Reconcile>(controller: &mut T, context: &mut Context<'_>) {
     }
 }
 
-impl<T: Reconcile> Controller for T {
-    type Action = WorkloadAction;
-    type Answer = WriteAnswer;
-
+impl<T: Reconcile> Machine for T {
     fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
         self.observe(context, change);
         let kind = self.reconciler_ref().kind;
@@ -361,6 +358,26 @@ impl<T: Reconcile> Controller for T {
         }
         go_on(self, context);
     }
+
+    fn next_timer(&self) -> Option<TimerId> {
+        self.reconciler_ref().timers.next()
+    }
+
+    fn timer_reason(&self) -> Option<TimeoutReason> {
+        Some(self.reconciler_ref().timers.peek()?.1.clone())
+    }
+
+    fn next_work(&self) -> Option<WorkTicket> {
+        let Reconciler { kind, queue, .. } = self.reconciler_ref();
+        // Nodes are many: others go first.
+        let class = u8::from(*kind == WorkloadKind::DaemonSet);
+        queue.first().map(|number| (class, number))
+    }
+}
+
+impl<T: Reconcile> Controller for T {
+    type Action = WorkloadAction;
+    type Answer = WriteAnswer;
 
     fn poll_action(&mut self, _: &mut Context<'_>) -> Option<WorkloadAction> {
         self.reconciler().actions.pop_front()
@@ -391,21 +408,6 @@ impl<T: Reconcile> Controller for T {
             self.refused(&error);
         }
         go_on(self, context);
-    }
-
-    fn next_timer(&self) -> Option<TimerId> {
-        self.reconciler_ref().timers.next()
-    }
-
-    fn timer_reason(&self) -> Option<TimeoutReason> {
-        Some(self.reconciler_ref().timers.peek()?.1.clone())
-    }
-
-    fn next_work(&self) -> Option<WorkTicket> {
-        let Reconciler { kind, queue, .. } = self.reconciler_ref();
-        // Nodes are many: others go first.
-        let class = u8::from(*kind == WorkloadKind::DaemonSet);
-        queue.first().map(|number| (class, number))
     }
 }
 

@@ -51,7 +51,7 @@ use super::{
     EvictionConfig, EvictionManagerReport, NodeShutdownConfig, NodeShutdownReport, Pressure,
     UsageRule,
 };
-use crate::controllers::{Context, Controller, WorkTicket};
+use crate::controllers::{Context, Controller, Machine, WorkTicket};
 
 /// What all kubelets go by.
 #[derive(Clone, Debug)]
@@ -727,10 +727,7 @@ impl Kubelets {
     }
 }
 
-impl Controller for Kubelets {
-    type Action = KubeletAction;
-    type Answer = ();
-
+impl Machine for Kubelets {
     fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
         match change {
             Change::Node { name, new: Some(_), .. } => {
@@ -777,19 +774,6 @@ impl Controller for Kubelets {
         }
     }
 
-    fn poll_action(&mut self, context: &mut Context<'_>) -> Option<KubeletAction> {
-        while let Some((name, step)) = self.steps.pop() {
-            let action = self.take_step(context, &name, step);
-            if action.is_some() {
-                return action;
-            }
-        }
-        None
-    }
-
-    /// Kubelets do not wait for results: what was refused they would post again.
-    fn handle_action_result(&mut self, _: &mut Context<'_>, _: RequestId, (): ()) {}
-
     fn next_timer(&self) -> Option<TimerId> {
         let timers = [
             self.starts.next(),
@@ -829,6 +813,24 @@ impl Controller for Kubelets {
     fn next_work(&self) -> Option<WorkTicket> {
         None
     }
+}
+
+impl Controller for Kubelets {
+    type Action = KubeletAction;
+    type Answer = ();
+
+    fn poll_action(&mut self, context: &mut Context<'_>) -> Option<KubeletAction> {
+        while let Some((name, step)) = self.steps.pop() {
+            let action = self.take_step(context, &name, step);
+            if action.is_some() {
+                return action;
+            }
+        }
+        None
+    }
+
+    /// Kubelets do not wait for results: what was refused they would post again.
+    fn handle_action_result(&mut self, _: &mut Context<'_>, _: RequestId, (): ()) {}
 }
 
 /// A kubelet says that a pod is ready which a controller has marked as not ready.

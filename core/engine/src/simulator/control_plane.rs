@@ -38,7 +38,7 @@ use crate::controllers::resource_claim::{ResourceClaimAction, ResourceClaimContr
 use crate::controllers::scheduler::{Scheduler, SchedulerAction};
 use crate::controllers::stateful_set::StatefulSetController;
 use crate::controllers::workload::{WorkloadAction, WriteAnswer};
-use crate::controllers::{Context, Controller};
+use crate::controllers::{Context, Controller, Machine};
 
 /// The controllers that take part with `controlPlane`.
 #[derive(Clone, Debug)]
@@ -77,41 +77,26 @@ pub(super) enum ControlAction {
     Autoscale(AutoscalerAction),
 }
 
-/// Calls something on each controller, in the order of their precedence.
-macro_rules! each {
-    ($plane:expr, $controller:ident => $call:expr) => {{
-        let $controller = &mut $plane.replica_sets;
-        $call;
-        let $controller = &mut $plane.stateful_sets;
-        $call;
-        let $controller = &mut $plane.daemon_sets;
-        $call;
-        let $controller = &mut $plane.jobs;
-        $call;
-        let $controller = &mut $plane.deployments;
-        $call;
-        let $controller = &mut $plane.disruption;
-        $call;
-        let $controller = &mut $plane.scheduler;
-        $call;
-        let $controller = &mut $plane.pod_gc;
-        $call;
-        let $controller = &mut $plane.volumes;
-        $call;
-        let $controller = &mut $plane.attach_detach;
-        $call;
-        if let Some($controller) = &mut $plane.device_taint_eviction {
-            $call;
-        }
-        if let Some($controller) = &mut $plane.resource_claims {
-            $call;
-        }
-        if let Some($controller) = &mut $plane.descheduler {
-            $call;
-        }
-        if let Some($controller) = &mut $plane.autoscaler {
-            $call;
-        }
+/// The machines of a control plane in the order of their precedence, borrowed in one way.
+macro_rules! machines {
+    ($plane:expr, $option:ident, $($borrow:tt)+) => {{
+        let all: [Option<$($borrow)+ dyn Machine>; 14] = [
+            Some($($borrow)+ $plane.replica_sets),
+            Some($($borrow)+ $plane.stateful_sets),
+            Some($($borrow)+ $plane.daemon_sets),
+            Some($($borrow)+ $plane.jobs),
+            Some($($borrow)+ $plane.deployments),
+            Some($($borrow)+ $plane.disruption),
+            Some($($borrow)+ $plane.scheduler),
+            Some($($borrow)+ $plane.pod_gc),
+            Some($($borrow)+ $plane.volumes),
+            Some($($borrow)+ $plane.attach_detach),
+            $plane.device_taint_eviction.$option().map(|it| it as _),
+            $plane.resource_claims.$option().map(|it| it as _),
+            $plane.descheduler.$option().map(|it| it as _),
+            $plane.autoscaler.$option().map(|it| it as _),
+        ];
+        all.into_iter().flatten()
     }};
 }
 
@@ -296,110 +281,45 @@ impl ControlPlane {
             }
             return;
         }
-        each!(self, controller => controller.handle_change(context, change));
+        self.machines_mut().for_each(|machine| machine.handle_change(context, change));
         self.ready_history.handle_change(context, change);
+    }
+
+    fn machines(&self) -> impl Iterator<Item = &dyn Machine> {
+        machines!(self, as_ref, &)
+    }
+
+    fn machines_mut(&mut self) -> impl Iterator<Item = &mut dyn Machine> {
+        machines!(self, as_mut, &mut)
     }
 
     /// The next timer.
     pub(super) fn next_timer(&self) -> Option<TimerId> {
-        let workloads = [
-            self.replica_sets.next_timer(),
-            self.stateful_sets.next_timer(),
-            self.daemon_sets.next_timer(),
-            self.jobs.next_timer(),
-            self.deployments.next_timer(),
-        ];
-        let others = [
-            self.scheduler.next_timer(),
-            self.pod_gc.next_timer(),
-            self.disruption.next_timer(),
-            self.attach_detach.next_timer(),
-            self.device_taint_eviction.as_ref().and_then(Controller::next_timer),
-            self.descheduler.as_ref().and_then(Controller::next_timer),
-            self.autoscaler.as_ref().and_then(Controller::next_timer),
-        ];
-        workloads.into_iter().chain(others).flatten().min()
+        self.machines().filter_map(Machine::next_timer).min()
     }
 
     /// What a timer is for, if it is the next one of one of these.
     pub(super) fn timer_reason(&self, timer: TimerId) -> Option<TimeoutReason> {
-        let timer = Some(timer);
-        if self.scheduler.next_timer() == timer {
-            self.scheduler.timer_reason()
-        } else if self.pod_gc.next_timer() == timer {
-            self.pod_gc.timer_reason()
-        } else if self.disruption.next_timer() == timer {
-            self.disruption.timer_reason()
-        } else if self.attach_detach.next_timer() == timer {
-            self.attach_detach.timer_reason()
-        } else if self.daemon_sets.next_timer() == timer {
-            self.daemon_sets.timer_reason()
-        } else if self.replica_sets.next_timer() == timer {
-            self.replica_sets.timer_reason()
-        } else if self.deployments.next_timer() == timer {
-            self.deployments.timer_reason()
-        } else if self.stateful_sets.next_timer() == timer {
-            self.stateful_sets.timer_reason()
-        } else if self.jobs.next_timer() == timer {
-            self.jobs.timer_reason()
-        } else if let Some(controller) = &self.device_taint_eviction
-            && controller.next_timer() == timer
-        {
-            controller.timer_reason()
-        } else if let Some(descheduler) = &self.descheduler
-            && descheduler.next_timer() == timer
-        {
-            descheduler.timer_reason()
-        } else {
-            let autoscaler = self.autoscaler.as_ref();
-            autoscaler.filter(|it| it.next_timer() == timer).and_then(Controller::timer_reason)
-        }
+        self.machines().find(|machine| machine.next_timer() == Some(timer))?.timer_reason()
     }
 
     /// Fires a timer, if it is the next one of one of these.
     pub(super) fn fire(&mut self, context: &mut Context<'_>, timer: TimerId) -> bool {
-        each!(self, controller => if controller.next_timer() == Some(timer) {
-            controller.handle_timeout(context);
-            return true;
-        });
-        false
+        let due = self.machines_mut().find(|machine| machine.next_timer() == Some(timer));
+        due.map(|machine| machine.handle_timeout(context)).is_some()
     }
 
     /// Whether something is to be looked at.
     pub(super) fn has_work(&self) -> bool {
-        self.replica_sets.next_work().is_some()
-            || self.deployments.next_work().is_some()
-            || self.stateful_sets.next_work().is_some()
-            || self.daemon_sets.next_work().is_some()
-            || self.jobs.next_work().is_some()
-            || self.scheduler.next_work().is_some()
-            || self.disruption.next_work().is_some()
-            || self.attach_detach.next_work().is_some()
+        self.machines().any(|machine| machine.next_work().is_some())
             || self.device_taint_eviction.as_ref().is_some_and(|it| it.has_work())
     }
 
     /// Looks at one thing, the one that is first; whether there was any.
     pub(super) fn work(&mut self, context: &mut Context<'_>) -> bool {
-        let work = [
-            self.replica_sets.next_work(),
-            self.stateful_sets.next_work(),
-            self.daemon_sets.next_work(),
-            self.jobs.next_work(),
-            self.deployments.next_work(),
-            self.scheduler.next_work(),
-            self.disruption.next_work(),
-            self.attach_detach.next_work(),
-            self.device_taint_eviction.as_ref().and_then(Controller::next_work),
-        ];
-        let first = work.into_iter().flatten().min();
-        if first.is_none() {
-            return false;
-        }
-        each!(self, controller => if controller.next_work() == first {
-            controller.handle_timeout(context);
-            return true;
-        });
-        false
+        let waiting = self.machines_mut().filter_map(|it| Some((it.next_work()?, it)));
+        let first = waiting.min_by_key(|(ticket, _)| *ticket);
+        first.map(|(_, machine)| machine.handle_timeout(context)).is_some()
     }
 
     /// What one of them wants done next.

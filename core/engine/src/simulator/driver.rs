@@ -26,7 +26,7 @@ use crate::controllers::resource_claim::ResourceClaimAction;
 use crate::controllers::scheduler::SchedulerAction;
 use crate::controllers::taint_eviction::shard_of;
 use crate::controllers::workload::{WorkloadAction, WriteAnswer};
-use crate::controllers::{Context, Controller, node_lifecycle, taint_eviction};
+use crate::controllers::{Context, Controller, Machine, node_lifecycle, taint_eviction};
 use crate::event::{EventKind, RequestResult, RequestVerb};
 use crate::kubelet::{KubeletAction, Kubelets};
 

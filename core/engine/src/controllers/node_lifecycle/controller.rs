@@ -26,7 +26,7 @@ use super::flow::{Client, FlowKind, Flows};
 use super::no_schedule;
 use super::record::{CachedNode, EvictionStatus, NodeState, Zone};
 use super::work::{Pass, PodItems, Resume, Step};
-use crate::controllers::{Context, Controller, WorkTicket};
+use crate::controllers::{Context, Controller, Machine, WorkTicket};
 
 /// Time between two tainting passes (or legacy eviction passes). Mirrors
 /// `scheduler.NodeEvictionPeriod`.
@@ -524,10 +524,7 @@ impl NodeLifecycleController {
     }
 }
 
-impl Controller for NodeLifecycleController {
-    type Action = NodeLifecycleAction;
-    type Answer = RequestResult;
-
+impl Machine for NodeLifecycleController {
     fn handle_change(&mut self, context: &mut Context<'_>, change: &Change) {
         let now = context.now;
         match change {
@@ -549,19 +546,6 @@ impl Controller for NodeLifecycleController {
         self.handle_timeout(context.now, context.cluster);
     }
 
-    fn poll_action(&mut self, _: &mut Context<'_>) -> Option<NodeLifecycleAction> {
-        self.poll_action()
-    }
-
-    fn handle_action_result(
-        &mut self,
-        context: &mut Context<'_>,
-        id: RequestId,
-        answer: RequestResult,
-    ) {
-        self.handle_action_result(context.now, id, answer);
-    }
-
     /// Its passes come after all timers of the same moment.
     fn next_timer(&self) -> Option<TimerId> {
         self.next_timer().map(|at| (at, u64::MAX))
@@ -573,5 +557,23 @@ impl Controller for NodeLifecycleController {
 
     fn next_work(&self) -> Option<WorkTicket> {
         self.has_queued_work().then_some((0, 0))
+    }
+}
+
+impl Controller for NodeLifecycleController {
+    type Action = NodeLifecycleAction;
+    type Answer = RequestResult;
+
+    fn poll_action(&mut self, _: &mut Context<'_>) -> Option<NodeLifecycleAction> {
+        self.poll_action()
+    }
+
+    fn handle_action_result(
+        &mut self,
+        context: &mut Context<'_>,
+        id: RequestId,
+        answer: RequestResult,
+    ) {
+        self.handle_action_result(context.now, id, answer);
     }
 }
