@@ -3,10 +3,12 @@
 use serde_json::{Map, Value};
 use taintlab_manifest::LAST_APPLIED;
 
-use crate::create::{create_one, each, from_file, update};
+use crate::commands::update;
+use crate::create::{create_one, each, from_file};
 use crate::failure::Failure;
+use crate::fields::text;
 use crate::flags::Arguments;
-use crate::objects::{Object, text};
+use crate::objects::Object;
 use crate::patch::{merge, rebuild};
 use crate::session::{DryRun, Session};
 

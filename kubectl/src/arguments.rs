@@ -4,6 +4,7 @@ use taintlab_core::api::LabelSelector;
 use taintlab_core::kubelet::pod_status::pod_phase;
 
 use crate::failure::Failure;
+use crate::fields::text;
 use crate::flags::{self, Arguments};
 use crate::objects::Object;
 use crate::resources::{self, Resource};
@@ -224,12 +225,10 @@ fn field(object: &Object, path: &str) -> String {
         (Object::Pod(pod), "spec.nodeName") => pod.spec.node_name.clone(),
         (Object::Pod(pod), "status.phase") => pod_phase(pod).to_string(),
         (Object::Node(node), "spec.unschedulable") => node.spec.unschedulable.to_string(),
-        (Object::Other(_, value), "source") => {
-            crate::objects::text(value, "/source/component").to_owned()
-        }
+        (Object::Other(_, value), "source") => text(value, "/source/component").to_owned(),
         _ => {
             let pointer = format!("/{}", path.replace('.', "/"));
-            crate::objects::text(&object.value(), &pointer).to_owned()
+            text(&object.value(), &pointer).to_owned()
         }
     }
 }

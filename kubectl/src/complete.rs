@@ -8,7 +8,8 @@ use crate::flags::Kind;
 use crate::objects::Object;
 use crate::resources::{self, RESOURCES, Resource};
 use crate::session::Session;
-use crate::verbs::{VERBS, Verb, verb};
+use crate::verb::Verb;
+use crate::verbs::{VERBS, verb};
 use crate::words;
 
 /// A word that fits at the cursor.
@@ -297,9 +298,10 @@ impl Completer<'_> {
 fn waits_for_value(verb: &Verb, word: &str) -> Option<&'static str> {
     let takes_next = |kind: Kind| !matches!(kind, Kind::Bool | Kind::Optional(_));
     if let Some(name) = word.strip_prefix("--") {
-        return verb.flag(name).filter(|flag| takes_next(flag.kind)).map(|flag| flag.name);
+        let flag = verb.all_flags().find(|flag| flag.name == name)?;
+        return takes_next(flag.kind).then_some(flag.name);
     }
     let name = word.strip_prefix('-').filter(|name| name.chars().count() == 1)?;
-    let flag = verb.short_flag(name.chars().next()?)?;
+    let flag = verb.all_flags().find(|flag| flag.short == name.chars().next())?;
     takes_next(flag.kind).then_some(flag.name)
 }

@@ -1,20 +1,21 @@
-//! `kubectl create`, `replace` and `run`, and code that other verbs share: reading objects and
-//! making commands of them.
+//! `kubectl create`, `replace` and `run`, and the reading of objects for other verbs.
 
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use taintlab_core::api::{Node, Pod, WorkloadKind, json_value};
+use taintlab_core::api::{Pod, json_value};
 use taintlab_core::command::Command;
 use taintlab_manifest::typed;
 use taintlab_manifest::{Diagnostic, Limits, import};
 
+use crate::commands::{creation, update};
 use crate::failure::Failure;
+use crate::fields;
 use crate::flags::{self, Arguments};
-use crate::objects::{self, Object};
+use crate::objects::Object;
 use crate::patch::merge;
-use crate::resources::{self, Resource};
+use crate::resources;
 use crate::session::{DryRun, Session};
 
 /// Reads the objects of `-f -`, in the namespace in force.
@@ -69,12 +70,12 @@ pub(crate) fn read(
     }
     for value in import.others {
         let (api_version, kind) =
-            (objects::text(&value, "/apiVersion"), objects::text(&value, "/kind"));
+            (fields::text(&value, "/apiVersion"), fields::text(&value, "/kind"));
         match resources::of_kind(session.release(), api_version, kind) {
             Some(resource) => {
                 let mut value = value;
                 if resource.namespaced && resources::is_of_devices(resource) {
-                    let mut namespace = objects::text(&value, "/metadata/namespace").to_owned();
+                    let mut namespace = fields::text(&value, "/metadata/namespace").to_owned();
                     place(session, &mut namespace)?;
                     if let Some(Value::Object(metadata)) = value.get_mut("metadata") {
                         metadata.insert("namespace".into(), namespace.into());
@@ -83,7 +84,7 @@ pub(crate) fn read(
                 objects.push(Object::Other(resource, value));
             }
             None => {
-                let name = objects::text(&value, "/metadata/name");
+                let name = fields::text(&value, "/metadata/name");
                 return Err(Failure::plain(format!(
                     "resource mapping not found for name: {name:?} namespace: \"\" from \
                      \"STDIN\": no matches for kind {kind:?} in version {api_version:?}"
@@ -99,10 +100,6 @@ pub(crate) fn read(
 
 fn value_of<T: Serialize>(object: &T) -> Result<Value, Failure> {
     json_value(object).map_err(|error| Failure::plain(error.to_string()))
-}
-
-fn is_workload(resource: &Resource) -> bool {
-    WorkloadKind::from_word(resource.singular).is_some()
 }
 
 /// Sets the namespace in force in an object that names none.
@@ -170,46 +167,6 @@ pub(crate) fn create_one(
     session.change(dry_run, creation(object)?).map_err(|failure| from_file(failure, "creating"))?;
     session.print(format!("{} created{}", object.qualified_name(), dry_run.suffix()));
     Ok(())
-}
-
-/// The command that creates an object.
-fn creation(object: &Object) -> Result<Command, Failure> {
-    match object {
-        Object::Node(node) => Ok(Command::CreateNode(Node::clone(node))),
-        Object::Pod(pod) => Ok(Command::CreatePod(Pod::clone(pod))),
-        Object::Other(resource, value) if is_workload(resource) => {
-            Ok(Command::CreateWorkload(objects::workload(value)?))
-        }
-        Object::Other(resource, value) if **resource == resources::BUDGETS => {
-            Ok(Command::CreateBudget(objects::budget(value)?))
-        }
-        Object::Other(resource, value) if resources::is_of_devices(resource) => {
-            Ok(Command::CreateDeviceObject(objects::device_object(value)?))
-        }
-        Object::Other(resource, _) => {
-            Err(Failure::plain(format!("{} cannot be created here", resource.plural)))
-        }
-    }
-}
-
-/// The command that changes an existing object into this one.
-pub(crate) fn update(object: &Object) -> Result<Command, Failure> {
-    match object {
-        Object::Node(node) => Ok(Command::UpdateNode(Node::clone(node))),
-        Object::Pod(pod) => Ok(Command::UpdatePod(Pod::clone(pod))),
-        Object::Other(resource, value) if is_workload(resource) => {
-            Ok(Command::UpdateWorkload(objects::workload(value)?))
-        }
-        Object::Other(resource, value) if **resource == resources::BUDGETS => {
-            Ok(Command::UpdateBudget(objects::budget(value)?))
-        }
-        Object::Other(resource, value) if resources::is_of_devices(resource) => {
-            Ok(Command::UpdateDeviceObject(objects::device_object(value)?))
-        }
-        Object::Other(resource, _) => {
-            Err(Failure::plain(format!("{} cannot be changed here", resource.plural)))
-        }
-    }
 }
 
 /// Adds to an API server's refusal where the object came from.

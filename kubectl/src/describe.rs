@@ -4,7 +4,7 @@ mod containers;
 mod node;
 mod pod;
 mod resources;
-pub(crate) mod storage;
+mod storage;
 mod volumes;
 mod workloads;
 
@@ -13,7 +13,7 @@ use std::fmt::{Display, Write};
 use std::sync::Arc;
 
 use serde_json::Value;
-use taintlab_core::api::{Pod, PodKey, Quantity, pod_claims};
+use taintlab_core::api::{Pod, PodKey, pod_claims};
 use taintlab_core::order::Order;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::time::Time;
@@ -21,12 +21,13 @@ use taintlab_core::time::Time;
 use crate::arguments::{TypeAlone, select, types_of};
 use crate::events;
 use crate::failure::Failure;
+use crate::fields::{number, string_map, text, time_at};
 use crate::flags::{self, Arguments};
-use crate::objects::{Object, number, string_map, text, time_at};
-use crate::print::View;
+use crate::objects::Object;
 use crate::resources as types;
 use crate::session::Session;
 use crate::table::align;
+use crate::view::View;
 
 /// `kubectl describe`.
 pub(crate) fn describe(session: &mut Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
@@ -135,9 +136,32 @@ impl Surroundings {
             let pods = session.list(&types::PODS, namespace).into_iter().filter_map(served);
             surroundings.pods = pods.filter(|pod| pod_claims(pod).contains(&claim)).collect();
         }
-        surroundings.events = with_events.then(|| events::about(session, object));
+        surroundings.events = with_events.then(|| events_about(session, object));
         surroundings
     }
+}
+
+/// The events about one object.
+fn events_about(session: &Session<'_>, object: &Object) -> Vec<Value> {
+    let kind = object.resource().kind;
+    let release = session.release();
+    let is_about = |event: &Value| match object {
+        // As kubelets do, old releases take a node's name for its UID.
+        Object::Node(node) => {
+            release.describe_node_shows_events_of_controllers()
+                || text(event, "/involvedObject/uid") == node.metadata.name
+        }
+        Object::Pod(pod) => text(event, "/involvedObject/uid") == pod.metadata.uid,
+        Object::Other(..) => true,
+    };
+    let mut events = events::values(session.context);
+    events.retain(|event| {
+        text(event, "/involvedObject/kind") == kind
+            && text(event, "/involvedObject/name") == object.name()
+            && text(event, "/involvedObject/namespace") == object.namespace()
+            && is_about(event)
+    });
+    events
 }
 
 /// The page about an object.
@@ -314,12 +338,6 @@ impl Page {
             host => format!("{component}, {host}"),
         }
     }
-}
-
-/// An amount in the canonical form in which the API server stores and prints it.
-pub(crate) fn amount(value: &Value) -> String {
-    let text = crate::path::plain_text(value);
-    Quantity::parse(&text).map_or(text, |quantity| quantity.to_string())
 }
 
 /// A time in the format of Go's `time.RFC1123Z`.

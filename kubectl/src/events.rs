@@ -8,8 +8,8 @@ use taintlab_core::event::{EventKind, ObjectReference, RecordedEvent};
 use taintlab_core::order::{Order, OrderedMap, OrderedSet};
 use taintlab_core::time::Timestamp;
 
-use crate::objects::{Object, text};
-use crate::session::Session;
+use crate::Context;
+use crate::fields::text;
 
 /// Time for which an API server keeps an event (`--event-ttl`).
 const TIME_TO_LIVE: Duration = Duration::from_secs(3600);
@@ -71,8 +71,8 @@ const SCHEDULER: &str = "default-scheduler";
 /// messages about one object are combined, and of many events about one object only some are sent.
 /// Mirrors `EventCorrelator`, which a restart of its process empties; the scheduler uses the newer
 /// API, in which each recording is an event of its own.
-pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
-    let simulator = session.context.simulator;
+pub(crate) fn values(context: &Context<'_>) -> Vec<Value> {
+    let simulator = context.simulator;
     let mut found: Vec<Recorded<'_>> = Vec::new();
     let mut known: OrderedMap<(Kind<'_>, &str), usize> = OrderedMap::new();
     let mut similar: OrderedMap<Kind<'_>, Messages<'_>> = OrderedMap::new();
@@ -80,7 +80,7 @@ pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
     let mut spent: OrderedMap<(&ObjectReference, usize, &str), Timestamp> = OrderedMap::new();
     // UIDs of deleted pods by name, in order: each pod had its own.
     let mut gone: OrderedMap<&PodKey, Vec<&str>> = OrderedMap::new();
-    for event in session.context.events {
+    for event in context.events {
         if let EventKind::PodDeleted { pod, uid } = &event.what {
             gone.entry(pod).or_default().push(uid);
         }
@@ -88,7 +88,7 @@ pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
     let mut before: OrderedMap<&PodKey, usize> = OrderedMap::new();
     // The last event of the scheduler about a pod that has not changed since.
     let mut series: OrderedMap<&PodKey, usize> = OrderedMap::new();
-    for event in session.context.events {
+    for event in context.events {
         if let EventKind::PodUpdated { pod, .. } | EventKind::PodDeleted { pod, .. } = &event.what {
             series.remove(pod);
         }
@@ -163,13 +163,13 @@ pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
                     message,
                     uid: match object {
                         ObjectReference::Pod { pod, .. }
-                            if !is_of_taint_eviction(session, recorded) =>
+                            if !is_of_taint_eviction(context, recorded) =>
                         {
                             gone.get(pod)
                                 .and_then(|uids| uids.get(generation))
-                                .map_or_else(|| uid(session, recorded), |uid| (*uid).to_owned())
+                                .map_or_else(|| uid(context, recorded), |uid| (*uid).to_owned())
                         }
-                        _ => uid(session, recorded),
+                        _ => uid(context, recorded),
                     },
                     seen: 1,
                     count: u64::from(sent),
@@ -182,7 +182,7 @@ pub(crate) fn values(session: &Session<'_>) -> Vec<Value> {
     found.retain(|recorded| recorded.count > 0);
     let numbered = found.iter().zip(1_u64..);
     let mut values: Vec<Value> =
-        numbered.map(|(recorded, number)| value(session, recorded, number)).collect();
+        numbered.map(|(recorded, number)| value(context, recorded, number)).collect();
     values.order_by_cached_key(|event| {
         let of = |path| text(event, path).to_owned();
         (of("/metadata/namespace"), of("/metadata/name"))
@@ -195,16 +195,16 @@ fn is_of_controller_manager(component: &str) -> bool {
     !matches!(component, SCHEDULER | "kubelet" | "cluster-autoscaler" | "sigs.k8s.io.descheduler")
 }
 
-fn is_of_taint_eviction(session: &Session<'_>, recorded: &RecordedEvent) -> bool {
-    recorded.component == session.release().taint_eviction_component()
+fn is_of_taint_eviction(context: &Context<'_>, recorded: &RecordedEvent) -> bool {
+    recorded.component == context.simulator.config().release.taint_eviction_component()
 }
 
 /// The current UID of the object that an event is about.
-fn uid(session: &Session<'_>, recorded: &RecordedEvent) -> String {
-    let cluster = session.context.simulator.cluster();
+fn uid(context: &Context<'_>, recorded: &RecordedEvent) -> String {
+    let cluster = context.simulator.cluster();
     match &recorded.involved_object {
         // Taint eviction knows only the pod's name.
-        ObjectReference::Pod { .. } if is_of_taint_eviction(session, recorded) => String::new(),
+        ObjectReference::Pod { .. } if is_of_taint_eviction(context, recorded) => String::new(),
         ObjectReference::Pod { pod, .. } => {
             cluster.get_pod(pod).map_or_else(String::new, |pod| pod.metadata.uid.clone())
         }
@@ -225,8 +225,8 @@ fn uid(session: &Session<'_>, recorded: &RecordedEvent) -> String {
     }
 }
 
-fn value(session: &Session<'_>, recorded: &Recorded<'_>, number: u64) -> Value {
-    let simulator = session.context.simulator;
+fn value(context: &Context<'_>, recorded: &Recorded<'_>, number: u64) -> Value {
+    let simulator = context.simulator;
     let time = |at| simulator.wall_clock(at).truncated_to_seconds().to_string();
     let (kind, namespace, name) = reference(&recorded.event.involved_object);
     let event = recorded.event;
@@ -252,27 +252,4 @@ fn value(session: &Session<'_>, recorded: &Recorded<'_>, number: u64) -> Value {
         "count": recorded.count,
         "type": event.type_,
     })
-}
-
-/// The events that `kubectl describe` finds about one object.
-pub(crate) fn about(session: &Session<'_>, object: &Object) -> Vec<Value> {
-    let kind = object.resource().kind;
-    let release = session.release();
-    let is_about = |event: &Value| match object {
-        // As kubelets do, old releases take a node's name for its UID.
-        Object::Node(node) => {
-            release.describe_node_shows_events_of_controllers()
-                || text(event, "/involvedObject/uid") == node.metadata.name
-        }
-        Object::Pod(pod) => text(event, "/involvedObject/uid") == pod.metadata.uid,
-        Object::Other(..) => true,
-    };
-    let mut events = values(session);
-    events.retain(|event| {
-        text(event, "/involvedObject/kind") == kind
-            && text(event, "/involvedObject/name") == object.name()
-            && text(event, "/involvedObject/namespace") == object.namespace()
-            && is_about(event)
-    });
-    events
 }

@@ -2,7 +2,6 @@
 
 use crate::failure::Failure;
 use crate::session::{DryRun, Session};
-use crate::verbs::Verb;
 
 /// The kind of value that a flag takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,8 +105,12 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Reads the words after a verb. Mirrors `FlagSet.Parse`.
-    pub(crate) fn parse(verb: &Verb, words: &[String]) -> Result<Self, Failure> {
+    /// Reads the words after a verb that has these flags. Mirrors `FlagSet.Parse`.
+    pub(crate) fn parse(
+        verb: &str,
+        flags: &[&'static Flag],
+        words: &[String],
+    ) -> Result<Self, Failure> {
         let mut arguments = Self::default();
         let mut dash = None;
         let mut words = words.iter();
@@ -119,7 +122,7 @@ impl Arguments {
             } else {
                 let next = |words: &mut std::slice::Iter<'_, String>| words.next().cloned();
                 arguments
-                    .flag(verb, word, || next(&mut words))
+                    .flag(flags, word, || next(&mut words))
                     .map_err(|text| wrong_flag(verb, &text))?;
             }
         }
@@ -129,7 +132,7 @@ impl Arguments {
 
     fn flag(
         &mut self,
-        verb: &Verb,
+        flags: &[&'static Flag],
         word: &str,
         mut next: impl FnMut() -> Option<String>,
     ) -> Result<(), String> {
@@ -141,7 +144,7 @@ impl Arguments {
             if name.is_empty() || name.starts_with('-') {
                 return Err(format!("bad flag syntax: {word}"));
             }
-            let Some(flag) = verb.flag(name) else {
+            let Some(flag) = flags.iter().find(|flag| flag.name == name) else {
                 return Err(format!("unknown flag: --{name}"));
             };
             let value = match (value, flag.kind) {
@@ -155,7 +158,7 @@ impl Arguments {
         let body = word.strip_prefix('-').unwrap_or(word);
         let mut rest = body.chars();
         while let Some(short) = rest.next() {
-            let Some(flag) = verb.short_flag(short) else {
+            let Some(flag) = flags.iter().find(|flag| flag.short == Some(short)) else {
                 return Err(format!("unknown shorthand flag: '{short}' in -{body}"));
             };
             if let Some(value) = rest.as_str().strip_prefix('=') {
@@ -233,8 +236,8 @@ impl Arguments {
     }
 }
 
-fn wrong_flag(verb: &Verb, text: &str) -> Failure {
-    Failure::plain(format!("{text}\nSee 'kubectl {} --help' for usage.", verb.name))
+fn wrong_flag(verb: &str, text: &str) -> Failure {
+    Failure::plain(format!("{text}\nSee 'kubectl {verb} --help' for usage."))
 }
 
 /// Mirrors `strconv.ParseBool`.

@@ -3,24 +3,12 @@
 use crate::failure::Failure;
 use crate::flags::{self, Arguments, Kind};
 use crate::session::Session;
-use crate::verbs::{VERBS, Verb, verb};
-
-/// `kubectl help`.
-pub(crate) fn help(session: &mut Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
-    match arguments.positional.first() {
-        None => overview(session),
-        Some(name) => match verb(name) {
-            Some(verb) => of_verb(session, verb),
-            None => return Err(Failure::plain(format!("Unknown help topic [`{name}`]"))),
-        },
-    }
-    Ok(())
-}
+use crate::verb::Verb;
 
 /// Prints the list of all verbs.
-pub(crate) fn overview(session: &mut Session<'_>) {
+pub(crate) fn overview(session: &mut Session<'_>, verbs: &[Verb]) {
     session.print("kubectl controls the simulated cluster.\n\nCommands:");
-    for verb in &VERBS {
+    for verb in verbs {
         session.print(format!("  {:<15} {}", verb.name, verb.about));
     }
     session.print(

@@ -9,7 +9,9 @@ use taintlab_core::policy::validation::{is_valid_label_value, label_words};
 use taintlab_core::release::KubernetesRelease;
 
 use crate::arguments::{TypeAlone, select};
+use crate::commands::update;
 use crate::failure::Failure;
+use crate::fields::string_map;
 use crate::flags::{self, Arguments};
 use crate::objects::Object;
 use crate::session::{DryRun, Session};
@@ -87,9 +89,7 @@ fn pairs_of(object: &Object, what: &str) -> Pairs {
     match object {
         Object::Node(node) => BTreeMap::clone(&node.metadata.annotations),
         Object::Pod(pod) => BTreeMap::clone(&pod.metadata.annotations),
-        Object::Other(_, value) => {
-            crate::objects::string_map(value.pointer("/metadata/annotations"))
-        }
+        Object::Other(_, value) => string_map(value.pointer("/metadata/annotations")),
     }
 }
 
@@ -182,7 +182,7 @@ fn command(object: &Object, what: &str, pairs: Pairs) -> Result<Command, Failure
                 let field = if what == "label" { "labels" } else { "annotations" };
                 metadata.insert(field.to_owned(), serde_json::json!(pairs));
             }
-            crate::create::update(&Object::Other(object.resource(), value))
+            update(&Object::Other(object.resource(), value))
         }
     }
 }

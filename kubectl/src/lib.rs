@@ -13,8 +13,10 @@
 //! rule of Kubernetes: `taintlab_core` decides what a taint argument means, what an API server
 //! refuses and which pods a drain evicts.
 
+mod api_resources;
 mod apply;
 mod arguments;
+mod commands;
 mod complete;
 mod cordon;
 mod create;
@@ -22,6 +24,7 @@ mod delete;
 mod describe;
 mod events;
 mod failure;
+mod fields;
 mod flags;
 mod get;
 mod help;
@@ -37,9 +40,12 @@ mod rows;
 mod scale;
 mod selector;
 mod session;
+mod storage;
 mod table;
 mod taint;
+mod verb;
 mod verbs;
+mod view;
 mod words;
 
 use taintlab_core::command::Command;

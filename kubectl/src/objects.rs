@@ -6,20 +6,19 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use taintlab_core::api::{
-    DeviceObject, Node, PersistentVolume, PersistentVolumeClaim, Pod, PodDisruptionBudget, PodKey,
-    PriorityClass, StorageClass, Workload, WorkloadKey, WorkloadKind, default_claim,
-    default_persistent_volume, default_storage_class, json_value,
+    Node, PersistentVolume, PersistentVolumeClaim, Pod, PodDisruptionBudget, PodKey, PriorityClass,
+    StorageClass, Workload, WorkloadKey, WorkloadKind, default_claim, default_persistent_volume,
+    default_storage_class, json_value,
 };
 use taintlab_core::cluster::Volumes;
 use taintlab_core::controllers::node_ttl::node_ttl;
 use taintlab_core::kubelet::pod_status::pod_as_served;
 use taintlab_core::order::{Order, OrderedSet};
 use taintlab_core::simulator::priority_classes;
-use taintlab_core::time::Time;
 use taintlab_manifest::typed;
 
 use crate::events;
-use crate::failure::Failure;
+use crate::fields::{labels_of, text};
 use crate::resources::{self, Resource, is_of_devices};
 use crate::session::Session;
 
@@ -61,7 +60,7 @@ impl Object {
         match self {
             Self::Node(node) => Cow::Borrowed(&node.metadata.labels),
             Self::Pod(pod) => Cow::Borrowed(&pod.metadata.labels),
-            Self::Other(_, value) => Cow::Owned(string_map(value.pointer("/metadata/labels"))),
+            Self::Other(_, value) => Cow::Owned(labels_of(value)),
         }
     }
 
@@ -97,58 +96,13 @@ impl Object {
 /// A Job without labels gets those of its template. Mirrors `SetDefaults_Job`.
 fn with_default_labels(resource: &Resource, mut value: Value) -> Value {
     if *resource == resources::JOBS
-        && string_map(value.pointer("/metadata/labels")).is_empty()
+        && labels_of(&value).is_empty()
         && let Some(labels) = value.pointer("/spec/template/metadata/labels").cloned()
         && let Some(Value::Object(metadata)) = value.get_mut("metadata")
     {
         metadata.insert("labels".into(), labels);
     }
     value
-}
-
-/// Reads a workload from its JSON form, without its status.
-pub(crate) fn workload(value: &Value) -> Result<Box<Workload>, Failure> {
-    let mut value = value.clone();
-    if let Value::Object(fields) = &mut value {
-        fields.remove("status");
-    }
-    typed(&value).map_err(Failure::plain)
-}
-
-/// Reads a budget from its JSON form, without its status.
-pub(crate) fn budget(value: &Value) -> Result<Box<PodDisruptionBudget>, Failure> {
-    let mut value = value.clone();
-    if let Value::Object(fields) = &mut value {
-        fields.remove("status");
-    }
-    typed(&value).map_err(Failure::plain)
-}
-
-/// An object of devices in its JSON form.
-pub(crate) fn device_object(value: &Value) -> Result<Box<DeviceObject>, Failure> {
-    typed(value).map_err(Failure::plain)
-}
-
-/// The text at a JSON pointer; empty if there is none.
-pub(crate) fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
-    value.pointer(pointer).and_then(Value::as_str).unwrap_or("")
-}
-
-/// The whole number at a JSON pointer.
-pub(crate) fn number(value: &Value, pointer: &str) -> Option<i64> {
-    value.pointer(pointer).and_then(Value::as_i64)
-}
-
-/// The time at a JSON pointer.
-pub(crate) fn time_at(value: &Value, pointer: &str) -> Option<Time> {
-    Time::parse(text(value, pointer)).ok()
-}
-
-/// The entries of a JSON object whose values are strings.
-pub(crate) fn string_map(value: Option<&Value>) -> BTreeMap<String, String> {
-    let map = value.and_then(Value::as_object);
-    let pairs = map.into_iter().flatten();
-    pairs.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
 }
 
 /// Volumes, claims, classes or attachments, with the API server's defaults.
@@ -198,7 +152,7 @@ impl Session<'_> {
         }
         let mut values = Vec::new();
         if *resource == resources::EVENTS {
-            values = events::values(self);
+            values = events::values(self.context);
         } else if *resource == resources::LEASES {
             values.extend(cluster.nodes().filter_map(|(name, _)| self.lease(name.as_str())));
         } else if let Some(kind) = WorkloadKind::from_word(resource.singular) {

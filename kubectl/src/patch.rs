@@ -6,10 +6,11 @@ use serde_json::{Map, Value};
 use taintlab_manifest::Limits;
 
 use crate::arguments::select_some;
-use crate::create::update;
+use crate::commands::update;
 use crate::failure::Failure;
+use crate::fields::text;
 use crate::flags::{self, Arguments};
-use crate::objects::{Object, text};
+use crate::objects::Object;
 use crate::session::Session;
 use taintlab_manifest::typed;
 

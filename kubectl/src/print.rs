@@ -4,39 +4,17 @@
 //! The output depends only on the objects, the options, and a [`View`]: the release and the clock.
 
 use serde_json::Value;
-use taintlab_core::release::KubernetesRelease;
-use taintlab_core::time::Time;
 
 use crate::describe;
-use crate::objects::{Object, string_map};
+use crate::objects::Object;
 use crate::resources;
 use crate::rows;
 use crate::selector::format_labels;
-use crate::table::{human_duration, table};
+use crate::storage;
+use crate::table::table;
 
 pub use crate::describe::Surroundings;
-
-/// The release whose wording is used, and the time to which ages refer.
-#[derive(Clone, Copy, Debug)]
-pub struct View {
-    /// The release of the API server and of `kubectl`.
-    pub release: KubernetesRelease,
-    /// The current time.
-    pub now: Time,
-}
-
-impl View {
-    /// The age of a time. Mirrors `translateTimestampSince`.
-    pub(crate) fn age(self, time: Option<Time>) -> String {
-        match time {
-            None => "<unknown>".to_owned(),
-            Some(time) if time <= self.now => human_duration(self.now.since(time)),
-            // Clocks may differ by a second.
-            Some(time) if time.since(self.now).as_secs() < 2 => "0s".to_owned(),
-            Some(_) => "<invalid>".to_owned(),
-        }
-    }
-}
+pub use crate::view::View;
 
 /// Options of a table, beyond the columns that are always shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,7 +56,7 @@ impl Table {
         let marks_one =
             *resource == resources::STORAGE_CLASSES && view.release.shows_effective_default_class();
         let default = match marks_one {
-            true => describe::storage::effective_default(objects.iter().chain(peers)),
+            true => storage::effective_default(objects.iter().chain(peers)),
             false => "",
         };
         let columns = rows::columns(view, resource);
@@ -175,9 +153,4 @@ pub fn describe(
     surroundings: &Surroundings,
 ) -> Result<String, String> {
     Ok(describe::page(view, &Object::read(kind, object)?, surroundings))
-}
-
-/// The labels of an object, given as JSON.
-pub(crate) fn labels_of(value: &Value) -> std::collections::BTreeMap<String, String> {
-    string_map(value.pointer("/metadata/labels"))
 }

@@ -5,10 +5,11 @@ use taintlab_core::api::WorkloadKind;
 use taintlab_core::time::parse_duration;
 
 use crate::arguments::{TypeAlone, select};
-use crate::create::update;
+use crate::commands::update;
 use crate::failure::Failure;
+use crate::fields::number;
 use crate::flags::{self, Arguments};
-use crate::objects::{self, Object};
+use crate::objects::Object;
 use crate::patch::merge;
 use crate::resources;
 use crate::scale::workload_key;
@@ -74,8 +75,8 @@ fn restart(session: &mut Session<'_>, object: &Object) -> Result<(), Failure> {
 /// `DeploymentStatusViewer.Status` and the others.
 fn rollout_status(session: &mut Session<'_>, object: &Object) -> bool {
     let value = object.value();
-    let status = |name: &str| objects::number(&value, &format!("/status/{name}")).unwrap_or(0);
-    let desired = objects::number(&value, "/spec/replicas").unwrap_or(1);
+    let status = |name: &str| number(&value, &format!("/status/{name}")).unwrap_or(0);
+    let desired = number(&value, "/spec/replicas").unwrap_or(1);
     let name = object.name();
     let line = if *object.resource() == resources::DEPLOYMENTS {
         let (updated, available) = (status("updatedReplicas"), status("availableReplicas"));

@@ -5,12 +5,13 @@ use taintlab_core::api::{Node, Pod};
 use taintlab_core::kubelet::pod_columns::PodColumns;
 use taintlab_core::order::OrderedSet;
 
-use crate::describe::{amount, storage};
-use crate::objects::{Object, number, string_map, text, time_at};
-use crate::print::View;
+use crate::fields::{amount, number, string_map, text, time_at};
+use crate::objects::Object;
 use crate::resources::{self, Resource};
 use crate::selector::{format_labels, format_selector};
+use crate::storage::{self, access_modes};
 use crate::table::human_duration;
+use crate::view::View;
 
 /// The columns of a type, each with whether only `-o wide` shows it.
 pub(crate) fn columns(view: View, resource: &Resource) -> Vec<(&'static str, bool)> {
@@ -397,20 +398,6 @@ fn storage_cells(
     let attached = value.pointer("/status/attached") == Some(&Value::Bool(true));
     let (attacher, volume) = (cell("/spec/attacher"), cell("/spec/source/persistentVolumeName"));
     vec![name, attacher, volume, cell("/spec/nodeName"), attached.to_string().into(), age]
-}
-
-/// Access modes of a volume in short form: `RWO,ROX`. Mirrors `GetAccessModesAsString`.
-pub(crate) fn access_modes(modes: Option<&Value>) -> String {
-    let modes = modes.and_then(Value::as_array).into_iter().flatten();
-    let given: Vec<&str> = modes.filter_map(Value::as_str).collect();
-    let known = [
-        ("ReadWriteOnce", "RWO"),
-        ("ReadOnlyMany", "ROX"),
-        ("ReadWriteMany", "RWX"),
-        ("ReadWriteOncePod", "RWOP"),
-    ];
-    let short = known.iter().filter(|(mode, _)| given.contains(mode)).map(|(_, short)| *short);
-    short.collect::<Vec<_>>().join(",")
 }
 
 fn job_cells(view: View, value: &Value, name: Value, age: Value) -> Vec<Value> {

@@ -6,9 +6,10 @@ use taintlab_core::command::Command;
 
 use crate::arguments::select_some;
 use crate::failure::Failure;
+use crate::fields::number;
 use crate::flags::{self, Arguments};
 use crate::get;
-use crate::objects::{self, Object};
+use crate::objects::Object;
 use crate::session::Session;
 
 /// `kubectl scale`.
@@ -43,7 +44,7 @@ pub(crate) fn scale(session: &mut Session<'_>, arguments: &Arguments) -> Result<
             )));
             continue;
         };
-        let now = objects::number(&object.value(), "/spec/replicas").unwrap_or(1);
+        let now = number(&object.value(), "/spec/replicas").unwrap_or(1);
         let expected = arguments.number(&flags::CURRENT_REPLICAS).filter(|count| *count >= 0);
         if let Some(expected) = expected.filter(|expected| *expected != now) {
             failures.push(Failure::plain(format!("Expected replicas to be {expected}, was {now}")));

@@ -7,7 +7,7 @@ use taintlab_core::api::{LabelSelector, Requirement, SelectorOperator};
 use taintlab_core::order::Order;
 
 use crate::failure::Failure;
-use crate::objects::{string_map, text};
+use crate::fields::{string_map, text};
 
 /// Reads a label selector: `a=b,c!=d,e in (x, y),f,!g`. Mirrors `labels.Parse`.
 pub(crate) fn parse_labels(text: &str) -> Result<LabelSelector, Failure> {

@@ -9,7 +9,7 @@ use taintlab_core::time::Time;
 use taintlab_manifest::{Dropped, redact_console_command};
 
 use crate::failure::Failure;
-use crate::print::View;
+use crate::view::View;
 use crate::{Context, Outcome};
 
 /// The state of a running line.

@@ -1,45 +1,13 @@
-//! The verbs: the name of each, its flags, and the function that runs it.
+//! The table of all verbs.
 
 use crate::failure::Failure;
 use crate::flags::{self, Arguments, Flag};
 use crate::session::Session;
+use crate::verb::{COMMON, Verb};
 use crate::{
-    apply, cordon, create, delete, describe, get, help, label, patch, resources, rollout, scale,
-    taint,
+    api_resources, apply, cordon, create, delete, describe, get, help, label, patch, rollout,
+    scale, taint,
 };
-
-/// The function that runs a verb.
-type Run = fn(&mut Session<'_>, &Arguments) -> Result<(), Failure>;
-
-/// A verb.
-pub(crate) struct Verb {
-    pub(crate) name: &'static str,
-    /// The text after `kubectl` in the usage line.
-    pub(crate) usage: &'static str,
-    /// A sentence that says what the verb does.
-    pub(crate) about: &'static str,
-    pub(crate) examples: &'static str,
-    pub(crate) flags: &'static [&'static Flag],
-    pub(crate) run: Run,
-}
-
-/// Flags that every verb has.
-static COMMON: [&Flag; 2] = [&flags::NAMESPACE, &flags::HELP];
-
-impl Verb {
-    /// The verb's flags, and those that every verb has.
-    pub(crate) fn all_flags(&self) -> impl Iterator<Item = &'static Flag> {
-        self.flags.iter().chain(&COMMON).copied()
-    }
-
-    pub(crate) fn flag(&self, name: &str) -> Option<&'static Flag> {
-        self.all_flags().find(|flag| flag.name == name)
-    }
-
-    pub(crate) fn short_flag(&self, short: char) -> Option<&'static Flag> {
-        self.all_flags().find(|flag| flag.short == Some(short))
-    }
-}
 
 /// All verbs, sorted by name.
 pub(crate) static VERBS: [Verb; 19] = [
@@ -57,7 +25,7 @@ pub(crate) static VERBS: [Verb; 19] = [
         about: "Lists the types of objects that this cluster has.",
         examples: "api-resources",
         flags: &[&flags::NO_HEADERS],
-        run: resources::api_resources,
+        run: api_resources::api_resources,
     },
     Verb {
         name: "apply",
@@ -164,7 +132,7 @@ pub(crate) static VERBS: [Verb; 19] = [
         about: "Says how a verb is used.",
         examples: "help taint",
         flags: &[],
-        run: help::help,
+        run: help,
     },
     Verb {
         name: "label",
@@ -288,11 +256,21 @@ pub(crate) fn verb(name: &str) -> Option<&'static Verb> {
     VERBS.iter().find(|verb| verb.name == name)
 }
 
+/// `kubectl help`.
+fn help(session: &mut Session<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    match arguments.positional.first() {
+        None => help::overview(session, &VERBS),
+        Some(name) => match verb(name) {
+            Some(verb) => help::of_verb(session, verb),
+            None => return Err(Failure::plain(format!("Unknown help topic [`{name}`]"))),
+        },
+    }
+    Ok(())
+}
+
 /// Runs a line without the word `kubectl`.
 pub(crate) fn dispatch(session: &mut Session<'_>, words: &[String]) -> Result<(), Failure> {
     // `-n` may precede the verb.
-    let leading =
-        Verb { name: "options", usage: "", about: "", examples: "", flags: &[], run: help::help };
     let mut start = 0;
     while let Some(word) = words.get(start).filter(|word| word.starts_with('-') && *word != "--") {
         start += match word.as_str() {
@@ -301,13 +279,14 @@ pub(crate) fn dispatch(session: &mut Session<'_>, words: &[String]) -> Result<()
         };
     }
     let before = words.get(..start.min(words.len())).unwrap_or_default();
-    let leading = Arguments::parse(&leading, before)?;
+    let leading = Arguments::parse("options", &COMMON, before)?;
     let Some((name, rest)) = words.get(start..).and_then(<[String]>::split_first) else {
-        help::overview(session);
+        help::overview(session, &VERBS);
         return Ok(());
     };
     let Some(verb) = verb(name) else { return Err(unknown(name)) };
-    let arguments = Arguments::parse(verb, rest)?;
+    let flags: Vec<&Flag> = verb.all_flags().collect();
+    let arguments = Arguments::parse(verb.name, &flags, rest)?;
     if arguments.is(&flags::HELP) || leading.is(&flags::HELP) {
         help::of_verb(session, verb);
         return Ok(());

@@ -2,15 +2,18 @@
 
 mod deserializer;
 mod error;
+mod path;
 
 use serde::de::DeserializeOwned;
 
-use self::deserializer::{Context, Decoder, Ignored, Path};
+use self::deserializer::{Context, Decoder, Ignored};
 use self::error::{DecodeError, Mistake};
+use self::path::{Path, descend, entry_name, field_path, remove};
 use crate::diagnostic::{Problem, did_you_mean};
+use crate::dropped::Dropped;
 use crate::fields::Rule;
-use crate::redact::{Dropped, Newest};
-use crate::tree::{Spanned, Value, push_index, push_key};
+use crate::newest::Newest;
+use crate::tree::{Spanned, Value};
 
 /// Errors reported for one object at most.
 const MOST_ERRORS: usize = 20;
@@ -107,60 +110,6 @@ fn is_consequence(error: &DecodeError, root: &Spanned<'_>, removed: &[Vec<usize>
         }),
         Mistake::Other => removed.iter().any(|path| inside(&path)),
     }
-}
-
-fn entry_name<'n>(root: &'n Spanned<'_>, path: &[usize], index: usize) -> Option<&'n str> {
-    match &descend(root, path)?.value {
-        Value::Map(entries) => Some(&entries.get(index)?.key),
-        _ => None,
-    }
-}
-
-fn descend<'n, 't>(root: &'n Spanned<'t>, path: &[usize]) -> Option<&'n Spanned<'t>> {
-    path.iter().try_fold(root, |node, index| match &node.value {
-        Value::Seq(items) => items.get(*index),
-        Value::Map(entries) => entries.get(*index).map(|entry| &entry.value),
-        _ => None,
-    })
-}
-
-fn remove(node: &mut Spanned<'_>, path: &[usize]) {
-    let child = match (path, &mut node.value) {
-        ([], value) => {
-            *value = Value::Removed;
-            return;
-        }
-        ([index, ..], Value::Seq(items)) => items.get_mut(*index),
-        ([index, ..], Value::Map(entries)) => entries.get_mut(*index).map(|e| &mut e.value),
-        _ => None,
-    };
-    if let Some(child) = child {
-        remove(child, path.get(1..).unwrap_or(&[]));
-    }
-}
-
-/// The field path of the node at `path`, a list of child numbers.
-fn field_path(root: &Spanned<'_>, path: &[usize]) -> String {
-    let mut text = String::new();
-    let mut node = root;
-    for index in path {
-        let child = match &node.value {
-            Value::Seq(items) => {
-                push_index(&mut text, *index);
-                items.get(*index)
-            }
-            Value::Map(entries) => entries.get(*index).map(|entry| {
-                push_key(&mut text, &entry.key);
-                &entry.value
-            }),
-            _ => None,
-        };
-        match child {
-            Some(child) => node = child,
-            None => break,
-        }
-    }
-    text
 }
 
 /// The warning about a field that its object does not have.

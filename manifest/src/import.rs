@@ -7,19 +7,18 @@ mod together;
 use serde_json::Value as Json;
 use taintlab_core::api::{Node, Pod, PodDisruptionBudget, Workload};
 use taintlab_core::order::OrderedMap;
-use taintlab_core::policy::validation::FieldError;
 use taintlab_core::slices::at_once;
 use taintlab_core::time::Time;
 
 use self::importer::Importer;
 pub use self::places::{Sought, places_of};
 pub use self::together::{Text, import_together};
-use crate::diagnostic::{Diagnostic, Problem};
+use crate::diagnostic::Diagnostic;
+use crate::dropped::Dropped;
 use crate::limits::ImportOptions;
-use crate::redact::Dropped;
 use crate::report::ObjectReport;
 use crate::source;
-use crate::tree::{Spanned, Split};
+use crate::tree::Split;
 
 /// The contents of a manifest.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -142,16 +141,6 @@ pub async fn import_in_slices(
         importer = source::parse(text, options, Split::Items, new).await;
     }
     importer.finish(text).await
-}
-
-/// An error of the API server's validation, with its place in the text.
-pub(crate) fn field_error(tree: &Spanned<'_>, error: &FieldError) -> Problem {
-    let text = error.to_string();
-    let message =
-        text.strip_prefix(&error.field).and_then(|text| text.strip_prefix(": ")).unwrap_or(&text);
-    // The API server names a field that does not exist: taints are under `spec`.
-    let path = error.field.replacen("metadata.taints", "spec.taints", 1);
-    Problem::new(tree.locate(&path), message).at(path)
 }
 
 /// The path of a field inside the object at `path`.

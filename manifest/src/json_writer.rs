@@ -1,11 +1,11 @@
-//! Writes values as JSON text, as `kubectl get -o json` prints them.
+//! Writes values as JSON text, as `kubectl get -o json` prints them, and what YAML writes alike.
 //!
 //! `serde_json` could do this, but would bring its own printing of floating-point numbers, with
 //! tables of 10 KB that the page would have to load.
 
-use serde_json::{Number, Value};
+use std::fmt::Write;
 
-use crate::yaml_writer::{push_spaces, write_quoted};
+use serde_json::{Number, Value};
 
 /// Writes `value`; its first line is indented already.
 pub(crate) fn write(out: &mut String, value: &Value, indent: usize) {
@@ -49,6 +49,31 @@ pub(crate) fn write_number(out: &mut String, number: &Number) {
     }
 }
 
+/// Writes a text in double quotes, with the escapes that JSON and YAML share.
+pub(crate) fn write_quoted(out: &mut String, text: &str) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            c if is_printable(c) => out.push(c),
+            c => {
+                // Writing to a string cannot fail.
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+        }
+    }
+    out.push('"');
+}
+
+/// Whether YAML allows a character unescaped and no reader takes it for a line break.
+pub(crate) fn is_printable(c: char) -> bool {
+    !c.is_control() && !matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+}
+
 fn begin_line(out: &mut String, index: usize, indent: usize) {
     if index > 0 {
         out.push(',');
@@ -61,4 +86,8 @@ fn end_line(out: &mut String, indent: usize, bracket: char) {
     out.push('\n');
     push_spaces(out, indent);
     out.push(bracket);
+}
+
+pub(crate) fn push_spaces(out: &mut String, count: usize) {
+    out.extend(std::iter::repeat_n(' ', count));
 }

@@ -33,15 +33,18 @@ mod decode;
 pub mod demo;
 mod detect;
 mod diagnostic;
+mod dropped;
 mod export;
 mod fields;
 mod foreign;
+mod image;
 mod import;
 mod json;
 mod json_writer;
 mod limits;
 pub mod memory;
 mod near_miss;
+mod newest;
 mod redact;
 mod report;
 mod scalar;
@@ -57,13 +60,14 @@ mod yaml_writer;
 
 pub use crate::detect::{DetectedRelease, ReleaseKnown};
 pub use crate::diagnostic::{DiagnosedObject, Diagnostic, Severity};
+pub use crate::dropped::Dropped;
 pub use crate::export::{Format, Purpose, export, to_json, to_kubectl_yaml, to_yaml};
 pub use crate::import::{
     Import, Sought, Text, import, import_in_slices, import_together, places_of,
 };
 pub use crate::limits::{ImportOptions, Limits};
 pub use crate::redact::{
-    Dropped, Extent, LAST_APPLIED, redact_commands, redact_console_command, redact_scenario,
+    Extent, LAST_APPLIED, redact_commands, redact_console_command, redact_scenario,
 };
 pub use crate::report::{Assumption, ObjectOutcome, ObjectReport};
 pub use crate::scenario::{

@@ -3,8 +3,6 @@
 //! Texts are reduced while they are decoded. This module reduces values: the edits of a session,
 //! lines of the console, links, and work that was stored before the table existed.
 
-mod dropped;
-
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -14,10 +12,11 @@ use serde_json::Value as Json;
 use taintlab_core::api::json_value;
 use taintlab_core::command::Command;
 use taintlab_core::scenario::{Scenario, Step};
-use taintlab_core::time::Time;
 
-pub use self::dropped::Dropped;
+use crate::dropped::Dropped;
 use crate::fields::{COMMAND, Rule, SCENARIO, Use};
+use crate::image::without_credentials;
+use crate::typed::typed;
 
 /// The annotation in which `kubectl apply` remembers what it applied: a copy of the object.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -154,7 +153,7 @@ impl Redactor {
         let mut json = json_value(&*value).map_err(|error| error.to_string())?;
         self.value(&mut json, rule, live);
         if self.dropped != before {
-            *value = crate::typed(&json)?;
+            *value = typed(&json)?;
         }
         Ok(())
     }
@@ -222,77 +221,5 @@ impl Redactor {
             *value = format!("{copy}\n").into();
         }
         true
-    }
-}
-
-/// The name of an image without scheme, user, password and query: only the parts that tell where it
-/// is.
-pub(crate) fn without_credentials(image: &str) -> Cow<'_, str> {
-    let is_digest = |text: &str| {
-        let digits = text.split_once(':').map_or("", |(_, digits)| digits);
-        digits.len() >= 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
-    };
-    let place = image.split_once("://").map_or(image, |(_, place)| place);
-    let place = place.split(['?', '#']).next().unwrap_or_default();
-    let (name, digest) = match place.rsplit_once('@') {
-        Some((name, digest)) if is_digest(digest) => (name, Some(digest)),
-        _ => (place, None),
-    };
-    let clean = name.rsplit_once('@').map_or(name, |(_, name)| name);
-    let length = clean.len() + digest.map_or(0, |digest| digest.len() + 1);
-    match digest {
-        _ if length == image.len() => Cow::Borrowed(image),
-        Some(digest) => Cow::Owned(format!("{clean}@{digest}")),
-        None => Cow::Owned(clean.to_owned()),
-    }
-}
-
-/// The newest time seen so far.
-#[derive(Debug, Default)]
-pub(crate) struct Newest {
-    pub(crate) time: Option<Time>,
-    text: String,
-}
-
-impl Newest {
-    pub(crate) fn see(&mut self, text: &str) {
-        // Most times are older than the newest, so compare seconds before parsing.
-        let seconds = |text: &str| text.get(..19).unwrap_or("").to_owned();
-        if text.ends_with('Z') && !self.text.is_empty() && text.get(..19) < Some(&*self.text) {
-            return;
-        }
-        let Ok(time) = Time::parse(text) else { return };
-        if self.time.is_none_or(|newest| newest < time) {
-            self.time = Some(time);
-            self.text = seconds(&time.to_string());
-        }
-    }
-
-    /// Takes over the newer of the two times.
-    pub(crate) fn merge(&mut self, other: Self) {
-        if other.time > self.time {
-            *self = other;
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_credentials_are_removed_from_an_image_name() {
-        let digest = format!("nginx@sha256:{}", "0f".repeat(32));
-        for (image, clean) in [
-            ("nginx", "nginx"),
-            ("registry:5000/team/web:1.2", "registry:5000/team/web:1.2"),
-            (digest.as_str(), digest.as_str()),
-            ("https://user:pw@registry/web:1", "registry/web:1"),
-            ("user:pw@registry/web", "registry/web"),
-            ("registry/web?token=x", "registry/web"),
-            (&format!("user:p@w@registry/{digest}"), &format!("registry/{digest}")),
-        ] {
-            assert_eq!(without_credentials(image), clean);
-        }
     }
 }

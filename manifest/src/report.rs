@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::redact::Dropped;
+use crate::dropped::Dropped;
 
 /// The outcome of reading one object of a text.
 ///

@@ -13,13 +13,13 @@ use taintlab_core::slices::{at_once, pause};
 use crate::builder::Names;
 use crate::decode::{Entering, Findings, decode};
 use crate::diagnostic::{DiagnosedObject, Diagnostic, Diagnostics, Position, Problem, Severity};
+use crate::dropped::Dropped;
 use crate::export::to_yaml;
 use crate::fields::SCENARIO;
 use crate::foreign;
-use crate::import::{field_error, import, join};
+use crate::import::{import, join};
 use crate::limits::{ImportOptions, Limits};
 use crate::near_miss;
-use crate::redact::Dropped;
 use crate::source;
 use crate::storage;
 use crate::tree::{Place, Sink, Spanned, Split, Value};
@@ -492,7 +492,7 @@ fn check_objects(
             diagnostics.warning(problem.at(path));
         }
         for error in errors {
-            let problem = field_error(object, &error);
+            let problem = object.refusal(&error);
             let path = join(&path, &problem.path);
             diagnostics.error(problem.at(path));
         }

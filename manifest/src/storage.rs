@@ -10,7 +10,6 @@ use taintlab_core::policy::devices::validate_device_object;
 
 use crate::decode::{Entering, Findings, decode};
 use crate::diagnostic::Problem;
-use crate::import::field_error;
 use crate::tree::{Spanned, Value};
 
 /// The errors that keep the engine from reading a storage object; none for objects of other kinds.
@@ -37,7 +36,7 @@ fn devices(node: &Spanned<'_>) -> Vec<Problem> {
             findings.errors.push(problem.at(error.field));
         }
         let refused = validate_device_object(&object);
-        findings.errors.extend(refused.iter().map(|error| field_error(node, error)));
+        findings.errors.extend(refused.iter().map(|error| node.refusal(error)));
     }
     findings.errors
 }

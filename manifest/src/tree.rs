@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use taintlab_core::policy::validation::FieldError;
+
 use crate::diagnostic::{Position, Problem};
 use crate::scalar::{Scalar, resolve};
 
@@ -100,6 +102,15 @@ impl<'t> Spanned<'t> {
     /// The position of [`nearest`](Self::nearest).
     pub(crate) fn locate(&self, path: &str) -> Position {
         self.nearest(path).position
+    }
+
+    /// An error of the API server's validation, with its place in the text.
+    pub(crate) fn refusal(&self, error: &FieldError) -> Problem {
+        let text = error.to_string();
+        let message = text.strip_prefix(&error.field).and_then(|text| text.strip_prefix(": "));
+        // The API server names a field that does not exist: taints are under `spec`.
+        let path = error.field.replacen("metadata.taints", "spec.taints", 1);
+        Problem::new(self.locate(&path), message.unwrap_or(&text)).at(path)
     }
 }
 

@@ -7,11 +7,9 @@
 //! Mirrors the look of `kubectl get -o yaml`: two spaces, and lists indented no further than their
 //! key.
 
-use std::fmt::Write;
-
 use serde_json::{Map, Value};
 
-use crate::json_writer::write_number;
+use crate::json_writer::{is_printable, push_spaces, write_number, write_quoted};
 use crate::scalar::{Scalar, resolve};
 
 /// Keys that come before all others, in this order, because people expect them first.
@@ -128,10 +126,6 @@ fn begin_line(out: &mut String, indent: usize, on_line: &mut bool) {
     }
 }
 
-pub(crate) fn push_spaces(out: &mut String, count: usize) {
-    out.extend(std::iter::repeat_n(' ', count));
-}
-
 fn write_scalar(out: &mut String, value: &Value, indent: usize, style: Style) {
     match value {
         Value::Null => out.push_str("null"),
@@ -223,29 +217,4 @@ fn write_literal(out: &mut String, text: &str, indent: usize) {
             out.push_str(line);
         }
     }
-}
-
-/// Writes a text in double quotes, with the escapes that JSON and YAML share.
-pub(crate) fn write_quoted(out: &mut String, text: &str) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            '\r' => out.push_str("\\r"),
-            c if is_printable(c) => out.push(c),
-            c => {
-                // Writing to a string cannot fail.
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
-            }
-        }
-    }
-    out.push('"');
-}
-
-/// Whether YAML allows a character unescaped and no reader takes it for a line break.
-fn is_printable(c: char) -> bool {
-    !c.is_control() && !matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }

@@ -1,4 +1,4 @@
-//! One chapter: its fences, and the placeholders in its text.
+//! One chapter: what stands in place of its fences and of the placeholders in its text.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -7,10 +7,9 @@ use std::rc::Rc;
 
 use base64ct::{Base64UrlUnpadded, Encoding};
 use miniz_oxide::deflate::compress_to_vec;
-use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
-
 use taintlab_manifest::demo::{Demo, DemoOptions, escape};
 
+use crate::fences::{Block, code_of, line_of, options_of};
 use crate::library::Library;
 use crate::run::Run;
 use crate::tables::{Demos, table};
@@ -32,15 +31,6 @@ pub(crate) struct Chapter<'a> {
     /// The scenarios in fences of this chapter, by name.
     own: BTreeMap<String, Rc<Run>>,
     problems: Vec<String>,
-}
-
-/// A code block of a chapter.
-struct Block {
-    range: Range<usize>,
-    info: String,
-    content: String,
-    /// The line on which the content begins.
-    line: usize,
 }
 
 impl<'a> Chapter<'a> {
@@ -178,46 +168,6 @@ fn pack(text: &str) -> String {
     Base64UrlUnpadded::encode_string(&compress_to_vec(text.as_bytes(), 9))
 }
 
-/// The options in the info string of a fence; `None` if the fence is of another kind.
-fn options_of(info: &str) -> Option<Result<DemoOptions, String>> {
-    let info = info.trim();
-    let (kind, words) = info.split_once(char::is_whitespace).unwrap_or((info, ""));
-    (kind == "taintlab").then(|| DemoOptions::parse(words))
-}
-
-/// The code blocks of a text, and the ranges of all of its code, inline code included.
-fn code_of(text: &str) -> (Vec<Block>, Vec<Range<usize>>) {
-    let (mut blocks, mut code): (Vec<Block>, Vec<Range<usize>>) = (Vec::new(), Vec::new());
-    let mut open: Option<Block> = None;
-    for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
-        match event {
-            Event::Start(Tag::CodeBlock(kind)) => {
-                let info = match kind {
-                    CodeBlockKind::Fenced(info) => info.to_string(),
-                    CodeBlockKind::Indented => String::new(),
-                };
-                code.push(range.clone());
-                let line = line_of(text, range.start) + 1;
-                open = Some(Block { range, info, content: String::new(), line });
-            }
-            Event::Text(content) => {
-                if let Some(block) = &mut open {
-                    block.content += &content;
-                }
-            }
-            Event::End(TagEnd::CodeBlock) => blocks.extend(open.take()),
-            Event::Code(_) => code.push(range),
-            _ => {}
-        }
-    }
-    (blocks, code)
-}
-
-/// The line of a byte offset, counted from 1.
-fn line_of(text: &str, offset: usize) -> usize {
-    text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
-}
-
 /// The text with the given ranges, which do not overlap, replaced.
 fn replaced(text: &str, mut changes: Vec<(Range<usize>, String)>) -> String {
     changes.sort_by_key(|(range, _)| range.start);
@@ -229,11 +179,4 @@ fn replaced(text: &str, mut changes: Vec<(Range<usize>, String)>) -> String {
         done = range.end;
     }
     result + text.get(done..).unwrap_or_default()
-}
-
-/// The names of the examples that a text shows in fences.
-pub(crate) fn shown_examples(text: &str) -> Vec<String> {
-    let (blocks, _) = code_of(text);
-    let fences = blocks.iter().filter_map(|block| options_of(&block.info)?.ok());
-    fences.filter_map(|fence| fence.scenario).collect()
 }

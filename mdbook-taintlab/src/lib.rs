@@ -21,6 +21,7 @@
 //! ```
 
 mod chapter;
+mod fences;
 mod library;
 mod run;
 mod tables;

@@ -9,7 +9,7 @@ use taintlab_core::event::EventKind;
 use taintlab_core::release::{Change, KubernetesRelease};
 use taintlab_manifest::demo::escape;
 
-use crate::chapter::shown_examples;
+use crate::fences::shown_examples;
 use crate::library::Library;
 
 /// The chapters that show examples.

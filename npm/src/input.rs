@@ -1,20 +1,20 @@
 //! JavaScript values as values of the engine; a value of another type is a `TypeError`.
 
 use js_sys::TypeError;
+use taintlab_answers::problem::bounded;
 use wasm_bindgen::JsValue;
 
 #[cfg(feature = "simulator")]
 use {
-    crate::problem::{Problem, ProblemCode},
     js_sys::Array,
     serde::de::{DeserializeOwned, Deserializer},
+    taintlab_answers::problem::{Problem, ProblemCode},
     taintlab_answers::read::wrong_value,
     taintlab_core::time::{Timestamp, parse_duration},
     taintlab_manifest::{Diagnostic, Limits, read_from, read_value},
 };
 
 use crate::js;
-use crate::problem::bounded;
 
 /// Reads an object as a value of the engine. `what` is the name of the argument.
 ///

@@ -1,14 +1,12 @@
 //! Functions that JavaScript provides: `boundary.js`.
 //!
 //! All imports that can run code of a caller, or throw, are here, and their exceptions are caught.
-//! No other import may do so; `npm/tests/imports.test.mjs` checks the generated code.
+//! No other import may do so, but one that takes a class of this crate stands beside that class;
+//! `npm/tests/imports.test.mjs` checks the generated code.
 
 use js_sys::{Array, JsString};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
-
-#[cfg(feature = "simulator")]
-use {crate::report::ReportPlan, crate::simulator::Simulator};
 
 #[wasm_bindgen(raw_module = "./boundary.js")]
 extern "C" {
@@ -65,21 +63,5 @@ extern "C" {
         function: &JsValue,
         first: &JsValue,
         second: f64,
-    ) -> Result<JsValue, JsValue>;
-
-    #[cfg(feature = "simulator")]
-    #[wasm_bindgen(catch)]
-    pub(crate) fn planned(
-        plan: ReportPlan,
-        warnings: &JsValue,
-        imported: &JsValue,
-    ) -> Result<JsValue, JsValue>;
-
-    #[cfg(feature = "simulator")]
-    #[wasm_bindgen(catch)]
-    pub(crate) fn created(
-        simulator: Simulator,
-        warnings: &JsValue,
-        imported: &JsValue,
     ) -> Result<JsValue, JsValue>;
 }

@@ -2,7 +2,6 @@
 
 use wasm_bindgen::JsValue;
 
-pub(crate) use taintlab_answers::problem::bounded;
 pub use taintlab_answers::problem::{Failure, Problem, ProblemCode};
 
 use crate::taint_js::encode::failure;

@@ -55,7 +55,7 @@ impl ReportPlan {
         let manifests = text_or_json(&manifests, "manifests")?;
         match scenario_of(read_manifests(&manifests, &options), options) {
             Ok(ManifestScenario { scenario, problems, imported }) => {
-                planned(scenario, report, &problems, Some(&imported))
+                plan_of(scenario, report, &problems, Some(&imported))
             }
             Err(errors) => fail(errors),
         }
@@ -91,7 +91,7 @@ impl ReportPlan {
         if let Err(error) = scenario.simulator() {
             return fail(vec![at(&file, &error.path(), &error.to_string(), SCENARIO)]);
         }
-        planned(scenario, report, &warnings, None)
+        plan_of(scenario, report, &warnings, None)
     }
 
     /// What the report is about: its failure domains and workloads.
@@ -213,7 +213,18 @@ pub fn duration_text(
     Ok(Millis::between(Timestamp::ZERO, time).to_string())
 }
 
-fn planned(
+// It takes a class, so it stands here and not in `js.rs`.
+#[wasm_bindgen(raw_module = "./boundary.js")]
+extern "C" {
+    #[wasm_bindgen(catch)]
+    fn planned(
+        plan: ReportPlan,
+        warnings: &JsValue,
+        imported: &JsValue,
+    ) -> Result<JsValue, JsValue>;
+}
+
+fn plan_of(
     scenario: Scenario,
     options: ReportOptions,
     warnings: &[Problem],
@@ -222,7 +233,7 @@ fn planned(
     match Plan::new(scenario, options) {
         Ok(plan) => {
             let imported = imported.map_or(Ok(JsValue::UNDEFINED), plain)?;
-            js::planned(ReportPlan(ExclusiveCell::new(plan)), &plain(&warnings)?, &imported)
+            planned(ReportPlan(ExclusiveCell::new(plan)), &plain(&warnings)?, &imported)
         }
         Err(error) => fail(vec![problem(&error)]),
     }

@@ -17,7 +17,6 @@ use self::state::Calls;
 use crate::cluster::{ManifestCluster, cluster};
 use crate::exclusive_cell::ExclusiveCell;
 use crate::input::{self, decode, read, read_options};
-use crate::js;
 use crate::manifests::Imported;
 use crate::options::TimelineOptions;
 use crate::output::{list_to_js, to_js};
@@ -70,7 +69,7 @@ impl Simulator {
     ) -> Result<JsValue, JsValue> {
         match cluster(&manifests, &options)? {
             Ok(ManifestCluster { engine, scenario, problems, imported }) => {
-                created(Simulation::new(engine, &scenario, None), &problems, &imported)
+                wrapped(Simulation::new(engine, &scenario, None), &problems, &imported)
             }
             Err(errors) => fail(errors),
         }
@@ -101,7 +100,7 @@ impl Simulator {
         match scenario.simulator() {
             Ok(engine) => {
                 let imported = Imported::of_dropped(&file.dropped);
-                created(Simulation::new(engine, &scenario, Some(file)), &warnings, &imported)
+                wrapped(Simulation::new(engine, &scenario, Some(file)), &warnings, &imported)
             }
             Err(error) => fail(vec![at(&file, &error.path(), &error.to_string(), SCENARIO)]),
         }
@@ -488,13 +487,24 @@ impl Simulator {
     }
 }
 
+// It takes a class, so it stands here and not in `js.rs`.
+#[wasm_bindgen(raw_module = "./boundary.js")]
+extern "C" {
+    #[wasm_bindgen(catch)]
+    fn created(
+        simulator: Simulator,
+        warnings: &JsValue,
+        imported: &JsValue,
+    ) -> Result<JsValue, JsValue>;
+}
+
 /// Wraps a new simulator for JavaScript.
-fn created(
+fn wrapped(
     state: Simulation,
     warnings: &[Problem],
     imported: &Imported,
 ) -> Result<JsValue, JsValue> {
-    js::created(Simulator(ExclusiveCell::new(state)), &to_js(&warnings)?, &to_js(imported)?)
+    created(Simulator(ExclusiveCell::new(state)), &to_js(&warnings)?, &to_js(imported)?)
 }
 
 /// A command without parameters may be given as its bare name.

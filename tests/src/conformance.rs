@@ -18,6 +18,7 @@ pub mod node_lifecycle;
 pub mod pod_gc;
 pub mod qps;
 pub mod rate_limited_queue;
+pub mod report;
 pub mod runner;
 pub mod scheduling;
 pub mod taint_utils;
@@ -29,7 +30,7 @@ pub mod validation;
 pub mod workloads;
 pub mod zone_state;
 
-use serde::de::{Deserialize, DeserializeOwned, Deserializer};
+use serde::de::DeserializeOwned;
 use serde::ser::Serialize;
 use taintlab_core::release::KubernetesRelease;
 
@@ -174,13 +175,4 @@ pub(crate) fn compare<T: PartialEq + Serialize>(expected: &T, got: &T) -> Outcom
 /// The release of that name.
 pub(crate) fn release_of(name: &str) -> KubernetesRelease {
     KubernetesRelease::parse(name).expect("it is one of the engine's")
-}
-
-/// Reads a member that may be `null`, which means the same as absent.
-pub(crate) fn nullable<'de, D, T>(deserializer: D) -> Result<T, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Default + Deserialize<'de>,
-{
-    Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
 }

@@ -9,6 +9,7 @@ pub mod marked;
 pub mod model;
 pub mod models;
 pub mod notation;
+mod nullable;
 pub mod random;
 pub mod soak;
 pub mod text;

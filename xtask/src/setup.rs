@@ -346,10 +346,10 @@ pub(crate) fn site_generators(workspace: &Workspace) -> Result<()> {
     })
 }
 
-/// Installs the built npm package beside the site generators.
-pub(crate) fn package_into_sites(workspace: &Workspace) -> Result<()> {
+/// Installs an npm package beside the site generators.
+pub(crate) fn package_into_sites(workspace: &Workspace, tarball: &Path) -> Result<()> {
     let mut npm = npm_in_sites(workspace);
-    workspace::run(npm.args(["--no-save", "--offline"]).arg(crate::npm::tarball(workspace)))
+    workspace::run(npm.args(["--no-save", "--offline"]).arg(tarball))
 }
 
 /// `npm ci` would need a lock file with the optional packages of all platforms.

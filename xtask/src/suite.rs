@@ -125,7 +125,7 @@ pub(crate) fn run(workspace: &mut Workspace, scope: Scope) -> ExitCode {
     });
     steps.step(GENERATORS, &[BUILD], || {
         generators.finish()?;
-        setup::package_into_sites(workspace)
+        setup::package_into_sites(workspace, &npm::tarball(workspace))
     });
     steps.test_step("demos in other sites", &[SET_UP_PROGRAMS, GENERATORS], || {
         node_tests(workspace, SITES, "", &programs)
@@ -182,7 +182,7 @@ pub(crate) fn run_one(workspace: &mut Workspace, suite: Suite, filter: &str) -> 
         if suite == Suite::Embed {
             steps.step(GENERATORS, &[BUILD], || {
                 setup::site_generators(workspace)?;
-                setup::package_into_sites(workspace)
+                setup::package_into_sites(workspace, &npm::tarball(workspace))
             });
         }
     } else if suite == Suite::Site {

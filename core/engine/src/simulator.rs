@@ -79,10 +79,10 @@ pub use crate::kubelet::{EvictionView, PodSeries, SignalView, ThresholdLine, Usa
 pub use taintlab_rules::api::BudgetStatus;
 
 use crate::command::{Command, CommandError};
+use crate::controllers::Machine;
 use crate::controllers::drain::DrainController;
 use crate::controllers::node_lifecycle::{NodeLifecycleConfig, NodeLifecycleController};
 use crate::controllers::taint_eviction::TaintEvictionController;
-use crate::controllers::Machine;
 use crate::event::{Event, Timeout, TimeoutReason};
 use crate::kubelet::Kubelets;
 

@@ -10,14 +10,9 @@ use taintlab_manifest::typed;
 
 use super::resources::amounts;
 use super::{Page, rfc1123, volumes};
-use crate::objects::{number, string_map, text, time_at};
+use crate::fields::{items, number, string_map, text, time_at};
 use crate::path::plain_text;
 use crate::selector::format_selector;
-
-/// The items of a list in a field.
-pub(super) fn items<'v>(value: &'v Value, field: &str) -> &'v [Value] {
-    value.get(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
-}
 
 fn or_none(text: &str) -> &str {
     if text.is_empty() { "<none>" } else { text }

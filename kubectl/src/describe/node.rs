@@ -6,7 +6,7 @@ use taintlab_core::order::{Order, OrderedMap};
 
 use super::resources::{Amounts, add, amounts, requests_and_limits};
 use super::{Page, Surroundings, rfc1123};
-use crate::objects::{text, time_at};
+use crate::fields::{text, time_at};
 use crate::rows;
 
 /// Describes a node. Mirrors `describeNode`.

@@ -6,7 +6,7 @@ use taintlab_core::api::{Pod, PodPhase, PodResources};
 use super::containers;
 use super::resources::containers as with_requests;
 use super::{Page, rfc1123, volumes};
-use crate::objects::{string_map, text, time_at};
+use crate::fields::{string_map, text, time_at};
 use crate::path::plain_text;
 
 /// Describes a pod. Mirrors `describePod`.

@@ -1,16 +1,13 @@
 //! PersistentVolumes, their claims and classes.
 
-use std::cmp::Reverse;
-
 use serde_json::Value;
 
-use super::containers::items;
 use super::volumes::volume_source;
-use super::{Page, Surroundings, amount};
-use crate::objects::{Object, string_map, text, time_at};
+use super::{Page, Surroundings};
+use crate::fields::{amount, items, string_map, text, time_at};
 use crate::path::plain_text;
-use crate::rows::access_modes;
 use crate::selector::format_labels;
+use crate::storage::{access_modes, class, is_default};
 
 /// Describes a volume. Mirrors `describePersistentVolume`.
 pub(super) fn volume(value: &Value, page: &mut Page) {
@@ -155,35 +152,6 @@ pub(super) fn storage_class(value: &Value, page: &mut Page) {
             format!("{} in [{values}]", text(requirement, "/key"))
         });
         lines_of_term(page, "  ", number, requirements);
-    }
-}
-
-/// Whether claims without a class get this class. Mirrors `IsDefaultAnnotation`.
-pub(crate) fn is_default(value: &Value) -> bool {
-    let of = |group: &str| {
-        let pointer = format!("/metadata/annotations/{group}.kubernetes.io~1is-default-class");
-        text(value, &pointer) == "true"
-    };
-    of("storageclass") || of("storageclass.beta")
-}
-
-/// The name of the class that claims without one get: of several defaults the newest, and of those
-/// the first by name. Mirrors `getEffectiveDefault`.
-pub(crate) fn effective_default<'o>(classes: impl Iterator<Item = &'o Object>) -> &'o str {
-    let defaults = classes.filter_map(|class| match class {
-        Object::Other(_, value) if is_default(value) => {
-            Some((Reverse(time_at(value, "/metadata/creationTimestamp")), class.name()))
-        }
-        _ => None,
-    });
-    defaults.min().map_or("", |(_, name)| name)
-}
-
-/// The class of a volume or a claim. Mirrors `GetPersistentVolumeClass`.
-pub(crate) fn class(value: &Value) -> &str {
-    match text(value, "/metadata/annotations/volume.beta.kubernetes.io~1storage-class") {
-        "" => text(value, "/spec/storageClassName"),
-        beta => beta,
     }
 }
 

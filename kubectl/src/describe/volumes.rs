@@ -2,9 +2,8 @@
 
 use serde_json::Value;
 
-use super::containers::items;
-use super::{Page, amount, capitalized};
-use crate::objects::{number, string_map, text};
+use super::{Page, capitalized};
+use crate::fields::{amount, items, number, string_map, text};
 use crate::path::plain_text;
 
 /// Describes volumes. Mirrors `describeVolumes`, but gives only the type of rare volumes.

@@ -7,7 +7,7 @@ use taintlab_manifest::typed;
 
 use super::containers::template;
 use super::{Page, Surroundings, rfc1123, volumes};
-use crate::objects::{number, string_map, text, time_at};
+use crate::fields::{labels_of, number, string_map, text, time_at};
 use crate::path::plain_text;
 use crate::selector::{format_labels, format_selector, selector_text, selects};
 use crate::table::human_duration;
@@ -119,7 +119,7 @@ fn replica_sets_of(value: &Value, surroundings: &Surroundings, page: &mut Page) 
         let owners = set.pointer("/metadata/ownerReferences").map(typed);
         let owners: Vec<OwnerReference> = owners.and_then(Result::ok).unwrap_or_default();
         text(set, "/metadata/namespace") == text(value, "/metadata/namespace")
-            && selects(value.pointer("/spec/selector"), &crate::print::labels_of(set))
+            && selects(value.pointer("/spec/selector"), &labels_of(set))
             && owners.iter().any(|owner| is_to(owner, value))
     };
     let mut sets: Vec<&Value> = surroundings.replica_sets.iter().filter(is_its).collect();

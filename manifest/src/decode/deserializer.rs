@@ -10,30 +10,13 @@ use serde::de::value::StrDeserializer;
 use serde::de::{self, DeserializeSeed, Visitor};
 
 use super::error::DecodeError;
+use super::path::Path;
+use crate::dropped::Dropped;
 use crate::fields::Rule;
-use crate::redact::{Dropped, Newest, without_credentials};
+use crate::image::without_credentials;
+use crate::newest::Newest;
 use crate::scalar::{Scalar, resolve};
 use crate::tree::{Entry, Spanned, Value};
-
-/// The path from an object to a node, as the indexes of its children.
-#[derive(Clone, Copy)]
-pub(super) enum Path<'p> {
-    Root,
-    Child { parent: &'p Path<'p>, index: usize },
-}
-
-impl Path<'_> {
-    pub(super) fn to_vec(self) -> Vec<usize> {
-        let mut indexes = Vec::new();
-        let mut path = &self;
-        while let Path::Child { parent, index } = path {
-            indexes.push(*index);
-            path = parent;
-        }
-        indexes.reverse();
-        indexes
-    }
-}
 
 /// A field that does not exist in its object.
 #[derive(Debug)]

@@ -8,8 +8,8 @@ use crate::diagnostic::{Position, Problem};
 use crate::scalar::{Scalar, resolve};
 use crate::tree::{Spanned, Value};
 
-use super::deserializer::Path;
-use super::{field_help, field_path};
+use super::field_help;
+use super::path::{Path, field_path};
 
 /// An error that starts without a place, which the surrounding decoder adds.
 ///

@@ -12,16 +12,17 @@ use taintlab_core::policy::validation::{
 };
 use taintlab_core::slices::Pace;
 
-use super::{Import, field_error, join};
+use super::{Import, join};
 use crate::builder::Names;
 use crate::decode::{Entering, Findings, decode};
 use crate::diagnostic::{
     DiagnosedObject, Diagnostics, Position, Problem, Severity, cut, did_you_mean,
 };
+use crate::dropped::Dropped;
 use crate::fields::Rule;
 use crate::memory;
 use crate::near_miss;
-use crate::redact::{Dropped, Newest};
+use crate::newest::Newest;
 use crate::report::{Assumption, ObjectOutcome, ObjectReport};
 use crate::source;
 use crate::storage;
@@ -363,7 +364,7 @@ impl<'t, 'f> Importer<'t, 'f> {
 
     fn is_valid(&mut self, path: &str, tree: &Spanned<'t>, errors: Vec<FieldError>) -> bool {
         let valid = errors.is_empty();
-        self.errors(path, errors.iter().map(|error| field_error(tree, error)).collect());
+        self.errors(path, errors.iter().map(|error| tree.refusal(error)).collect());
         valid
     }
 

@@ -6,6 +6,7 @@
 use std::cell::RefCell;
 
 use js_sys::{Array, JsString};
+use taintlab_answers::problem::Problem;
 use taintlab_core::api::{Taint, Toleration};
 use taintlab_core::policy::matching::{
     Consequence, Explanation, Mismatch, TaintExplanation, TolerationOutcome, Verdict,
@@ -14,7 +15,6 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsThreadLocal, JsValue};
 
 use crate::js;
-use crate::problem::Problem;
 
 // rustfmt drops the strings.
 #[rustfmt::skip]

@@ -8,7 +8,8 @@ use taintlab_core::api::{Pod, PriorityClass, Toleration};
 use taintlab_core::command::CommandError;
 use taintlab_core::policy::admission::{AdmissionConfig, admit, admit_priority};
 
-use super::{Outcome, compare, nullable, release_of, with_case, with_flagged_case};
+use super::{Outcome, compare, release_of, with_case, with_flagged_case};
+use crate::nullable::nullable;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]

@@ -5,7 +5,8 @@ use taintlab_core::api::Taint;
 use taintlab_core::policy::taints::kubectl::{parse_taints, update_taints, validate_changes};
 use taintlab_core::release::KubernetesRelease;
 
-use super::{Outcome, compare, nullable, release_of, with_case};
+use super::{Outcome, compare, release_of, with_case};
+use crate::nullable::nullable;
 
 /// The name of the node in every case.
 const NODE: &str = "node-name";

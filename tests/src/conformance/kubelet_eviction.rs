@@ -12,8 +12,9 @@ use taintlab_core::kubelet::{
 };
 use taintlab_core::time::{Timestamp, format_duration};
 
-use super::{Outcome, compare, nullable, with_case, with_flagged_case};
+use super::{Outcome, compare, with_case, with_flagged_case};
 use crate::kubelet::{ContainerCase, NodeCase, PodCase, Seen, drain, version};
+use crate::nullable::nullable;
 
 type Statements = BTreeMap<String, String>;
 

@@ -6,7 +6,8 @@ use taintlab_core::policy::matching::{
     TolerationTime, explain, matching_tolerations, min_toleration_time,
 };
 
-use super::{Outcome, compare, nullable, with_case};
+use super::{Outcome, compare, with_case};
+use crate::nullable::nullable;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use taintlab_core::queue::rate_limited_timed_queue::RateLimitedTimedQueue;
 use taintlab_core::time::Timestamp;
 
-use super::{Outcome, compare, nullable, with_case};
+use super::{Outcome, compare, with_case};
+use crate::nullable::nullable;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -7,7 +7,8 @@ use taintlab_core::policy::taints::{
     taint_set_diff,
 };
 
-use super::{Outcome, compare, nullable, with_case};
+use super::{Outcome, compare, with_case};
+use crate::nullable::nullable;
 
 #[derive(Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -14,7 +14,7 @@ mod seen;
 
 use std::path::Path;
 
-use super::runner::FileReport;
+use super::report::FileReport;
 
 /// Whether a folder is a trace.
 #[must_use]

@@ -8,7 +8,8 @@ use taintlab_core::policy::validation::{
 };
 use taintlab_core::release::{FeatureGate, FeatureGates};
 
-use super::{Outcome, compare, nullable, release_of, with_case};
+use super::{Outcome, compare, release_of, with_case};
+use crate::nullable::nullable;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]

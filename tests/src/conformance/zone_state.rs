@@ -4,7 +4,8 @@ use serde::Deserialize;
 use taintlab_core::api::{ConditionStatus, NodeCondition};
 use taintlab_core::controllers::node_lifecycle::zone::{ZoneState, compute_zone_state};
 
-use super::{Outcome, compare, nullable, with_case};
+use super::{Outcome, compare, with_case};
+use crate::nullable::nullable;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -9,7 +9,7 @@ use taintlab_core::controllers::node_lifecycle::NodeLifecycleConfig;
 use taintlab_core::controllers::node_lifecycle::zone::EvictionRates;
 use taintlab_core::release::KubernetesRelease;
 
-use crate::conformance::nullable;
+use crate::nullable::nullable;
 
 /// The release that was recorded as `1.20.2`.
 pub const BEHAVIOUR_1_20: u8 = 20;

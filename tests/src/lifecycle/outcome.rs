@@ -10,7 +10,7 @@ use taintlab_core::event::{ObjectReference, RecordedEvent, RequestResult};
 use taintlab_core::time::Timestamp;
 
 use super::START;
-use crate::conformance::nullable;
+use crate::nullable::nullable;
 
 /// One thing that was seen, as it is recorded.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]

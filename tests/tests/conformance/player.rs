@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
-use taintlab_tests::conformance::runner::{FileReport, run_dir};
+use taintlab_tests::conformance::report::FileReport;
+use taintlab_tests::conformance::runner::run_dir;
 
 /// The wall clock at 0 s, and the release.
 const ZERO: &str = "2026-11-22T05:00:00Z";

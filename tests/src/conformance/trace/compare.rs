@@ -5,11 +5,9 @@ use std::fmt::Write as _;
 
 use super::play::Played;
 use super::recorded::Trace;
-use super::seen::{Life, NodeState, Printed, Recorded, Seen, without_suffix};
-use crate::conformance::runner::{FileReport, SHOWN};
+use super::seen::{LATENCY, Life, NodeState, Printed, Recorded, Seen, without_suffix};
+use crate::conformance::report::{FileReport, SHOWN};
 
-/// How much later or earlier a moment may be, in seconds: latencies of a loaded machine.
-pub(super) const LATENCY: f64 = 1.0;
 /// Least duration of a compared state of a node, in seconds: a state of about [`LATENCY`] may be
 /// shorter on the other side.
 const LASTING: f64 = 1.5;

@@ -4,9 +4,8 @@
 use taintlab_core::eviction_timeline::time_budget::Moment;
 use taintlab_core::simulator::Simulator;
 
-use super::compare::LATENCY;
 use super::recorded::Trace;
-use super::seen::Life;
+use super::seen::{LATENCY, Life};
 
 /// The engine's forecast of a pod's eviction.
 pub(super) struct Forecast {

@@ -18,10 +18,9 @@ use taintlab_core::time::{Span, Time, Timestamp};
 use taintlab_kubectl::{Context, run};
 use taintlab_manifest::{Import, ImportOptions, import};
 
-use super::compare::LATENCY;
 use super::forecasts::{self, Forecast};
 use super::recorded::{RecordedAction, Trace};
-use super::seen::{Life, NodeState, Printed, Seen};
+use super::seen::{LATENCY, Life, NodeState, Printed, Seen};
 
 /// Time until a kubelet knows of something, unless the record tells.
 const KUBELET_LATENCY: Duration = Duration::from_millis(30);
