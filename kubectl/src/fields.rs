@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use taintlab_core::api::Quantity;
+use taintlab_core::order::tree;
 use taintlab_core::time::Time;
 
 use crate::path::plain_text;
@@ -27,7 +28,7 @@ pub(crate) fn time_at(value: &Value, pointer: &str) -> Option<Time> {
 pub(crate) fn string_map(value: Option<&Value>) -> BTreeMap<String, String> {
     let map = value.and_then(Value::as_object);
     let pairs = map.into_iter().flatten();
-    pairs.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
+    tree(pairs.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))))
 }
 
 /// The labels of an object.

@@ -65,7 +65,6 @@ const BUILDS: [Build; 2] = [
             "--duplicate-function-elimination",
             "--reorder-locals",
             "--vacuum",
-            "--reorder-functions",
             "--strip-producers",
             "--strip-debug",
             "--strip-target-features",

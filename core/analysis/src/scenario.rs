@@ -33,6 +33,7 @@ use taintlab_rules::api::{
     ApiVersion, DeviceKind, DeviceObject, Kind, Lease, Node, Pod, PodDisruptionBudget, TypeName,
     Workload, is_default,
 };
+use taintlab_rules::order::tree;
 use taintlab_rules::release::KubernetesRelease;
 use taintlab_rules::slices::at_once;
 use taintlab_rules::time::{Span, Time, Timestamp};
@@ -206,7 +207,7 @@ fn flag_values<'de, D: Deserializer<'de>>(
         _ => Err(de::Error::custom(alloc::format!("the value of --{name} must be a text"))),
     };
     let values = values.into_iter().map(text).collect::<Result<Vec<_>, _>>()?;
-    Ok(values.into_iter().collect())
+    Ok(tree(values))
 }
 
 /// Objects at the beginning.

@@ -89,7 +89,10 @@ pub trait Machine {
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called, and what for.
-    fn poll_timeout(&self, now: Timestamp) -> Option<Timeout> {
+    fn poll_timeout(&self, now: Timestamp) -> Option<Timeout>
+    where
+        Self: Sized,
+    {
         if self.next_work().is_some() {
             return Some(Timeout { at: now, reason: TimeoutReason::WorkQueued });
         }

@@ -3,16 +3,26 @@
 //! The standard library compiles its sort for each type and each comparison, about four kilobytes
 //! of WebAssembly each time, and a tree of some four kilobytes for each type of map. Here the sort is
 //! compiled once, over indexes and a comparison behind a reference, with the result of the standard
-//! library's stable sort; [`OrderedMap`] and [`OrderedSet`] are sorted slices.
+//! library's stable sort; [`OrderedMap`] and [`OrderedSet`] are sorted slices, and [`tree`] makes a tree
+//! without a sort.
 
 mod map;
 mod set;
 
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
 pub use self::map::{Entry, OrderedMap};
 pub use self::set::OrderedSet;
+
+/// A tree of these entries, put in one by one; of equal keys the last one counts. To collect them
+/// would sort them first.
+pub fn tree<K: Ord, V>(entries: impl IntoIterator<Item = (K, V)>) -> BTreeMap<K, V> {
+    let mut tree = BTreeMap::new();
+    tree.extend(entries);
+    tree
+}
 
 /// Stable sorting of slices.
 pub trait Order<T> {

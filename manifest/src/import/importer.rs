@@ -1,12 +1,11 @@
 //! Takes objects one by one while a text is read.
 
-use std::collections::BTreeSet;
-
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 use taintlab_core::api::{
     Node, ObjectMeta, Pod, PodDisruptionBudget, SharedPool, Workload, WorkloadKind,
 };
+use taintlab_core::order::OrderedSet;
 use taintlab_core::policy::validation::{
     FieldError, ValidationOptions, validate_budget, validate_node, validate_pod, validate_workload,
 };
@@ -413,7 +412,7 @@ impl<'t, 'f> Importer<'t, 'f> {
 
     /// Notes the pods whose controller is missing.
     async fn record_missing_owners(&mut self, pace: &mut Pace) {
-        let known: BTreeSet<_> = self.import.workloads.iter().map(Workload::key).collect();
+        let known: OrderedSet<_> = self.import.workloads.iter().map(Workload::key).collect();
         for (pod, (_, _, index)) in self.import.pods.iter().zip(&self.placed) {
             pace.step().await;
             if let Some(owner) = pod.metadata.controller_key().filter(|key| !known.contains(key))

@@ -2,10 +2,12 @@
 
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use serde_json::Value;
 
 use crate::api::{Pod, PodPhase};
+use crate::order::tree;
 
 /// A Service, as far as its endpoints depend on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,7 +46,7 @@ impl ServiceSelector {
             |(name, value): (&String, &Value)| Some((name.clone(), value.as_str()?.to_string()));
         Some(Self {
             namespace: namespace.unwrap_or("default").to_string(),
-            selector: labels.iter().map(label).collect::<Option<_>>()?,
+            selector: tree(labels.iter().map(label).collect::<Option<Vec<_>>>()?),
             publish_not_ready_addresses: spec.get("publishNotReadyAddresses")
                 == Some(&Value::Bool(true)),
         })

@@ -8,6 +8,7 @@ use taintlab_rules::api::node_condition_type::{
     DISK_PRESSURE, MEMORY_PRESSURE, NETWORK_UNAVAILABLE, PID_PRESSURE, READY,
 };
 use taintlab_rules::api::{ConditionStatus, Node, Taint, TaintEffect, well_known};
+use taintlab_rules::order::tree;
 use taintlab_rules::policy::taints::taint_set_diff;
 
 /// Taint for each condition type and status. Mirrors `nodeConditionToTaintKeyStatusMap`.
@@ -54,13 +55,10 @@ pub(super) fn taint_changes(node: &Node) -> (Vec<Taint>, Vec<Taint>) {
 /// Labels to set. Mirrors `Controller.reconcileNodeLabels`.
 pub(super) fn label_changes(node: &Node) -> BTreeMap<String, String> {
     let labels = &node.metadata.labels;
-    LABELS
-        .iter()
-        .filter_map(|(stable, beta)| {
-            let value = labels.get(*stable)?;
-            (labels.get(*beta) != Some(value)).then(|| ((*beta).into(), value.clone()))
-        })
-        .collect()
+    tree(LABELS.iter().filter_map(|(stable, beta)| {
+        let value = labels.get(*stable)?;
+        (labels.get(*beta) != Some(value)).then(|| ((*beta).into(), value.clone()))
+    }))
 }
 
 /// Whether taints or labels have to change.

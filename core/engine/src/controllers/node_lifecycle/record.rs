@@ -7,6 +7,7 @@ use core::time::Duration;
 
 use serde::Serialize;
 use taintlab_rules::api::{ConditionStatus, Node, NodeName, Taint, TaintEffect, well_known};
+use taintlab_rules::order::Order;
 use taintlab_rules::protocol::zone::{ZoneKey, ZoneState};
 use taintlab_rules::protocol::{HeartbeatSchedule, round_up};
 use taintlab_rules::queue::rate_limited_timed_queue::RateLimitedTimedQueue;
@@ -217,7 +218,7 @@ fn passes_that_matter(
     }
     passes.extend([first, first.saturating_add(period)]);
     passes.retain(|at| (first..=last).contains(at));
-    passes.sort_unstable();
+    passes.order();
     passes.dedup();
     (passes, next)
 }

@@ -10,6 +10,7 @@ use core::fmt;
 use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use taintlab_rules::order::tree;
 use taintlab_rules::quote::go_quote;
 use taintlab_rules::time::{Span, format_duration};
 
@@ -164,7 +165,7 @@ pub fn default_eviction_hard(version: KubeletVersion) -> BTreeMap<String, String
     if version.rule(false, |release| release.default_imagefs_inodes_threshold()) {
         list.push((Signal::ImageFsInodesFree, "5%"));
     }
-    list.into_iter().map(|(signal, value)| (signal.name().into(), value.into())).collect()
+    tree(list.into_iter().map(|(signal, value)| (signal.name().into(), value.into())))
 }
 
 /// Flags and what they set.
