@@ -8,6 +8,7 @@ use taintlab_core::event::Event;
 use taintlab_core::lanes::LaneSubject;
 use taintlab_core::lanes::comparison::{Comparison, Run};
 use taintlab_core::order::Order;
+use taintlab_core::order::tree;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Timestamp;
@@ -85,7 +86,7 @@ impl Side {
                 )
             })
         };
-        text.split_whitespace().map(read).collect()
+        text.split_whitespace().map(read).collect::<Result<Vec<_>, _>>().map(tree)
     }
 
     /// The session that runs this side from the beginning.

@@ -8,7 +8,7 @@ use taintlab_core::controllers::autoscaler::{AutoscaledGroup, AutoscalerSettings
 use taintlab_core::controllers::descheduler::DeschedulerSettings;
 use taintlab_core::controllers::node_lifecycle::NodeLifecycleConfig;
 use taintlab_core::kubelet::heartbeat::KubeletSettings;
-use taintlab_core::order::OrderedMap;
+use taintlab_core::order::{OrderedMap, tree};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::HealthPassTime;
 use taintlab_core::time::{Span, parse_duration};
@@ -397,5 +397,5 @@ fn known_to(
 ) -> BTreeMap<String, String> {
     let known: Vec<_> = NodeLifecycleConfig::of(release).flags(release).collect();
     let has = |name: &str| known.iter().any(|(flag, _)| *flag == name);
-    flags.iter().filter(|(name, _)| has(name)).map(|(n, v)| (n.clone(), v.clone())).collect()
+    tree(flags.iter().filter(|(name, _)| has(name)).map(|(n, v)| (n.clone(), v.clone())))
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use taintlab_core::api::Labels;
 use taintlab_core::command::Command;
 use taintlab_core::controllers::node_lifecycle::zone::{REGION_LABEL, ZONE_LABEL};
+use taintlab_core::order::tree;
 use taintlab_core::policy::validation::{is_valid_label_value, validate_label_name};
 use yew::prelude::*;
 
@@ -50,7 +51,7 @@ fn errors(pairs: &Pairs, index: usize) -> (Vec<AttrValue>, Vec<AttrValue>) {
 pub(crate) fn LabelForm(props: &LabelFormProps) -> Html {
     let draft = use_form_draft::<Pairs>();
     let shown = draft.typed().cloned().unwrap_or_else(|| pairs(&props.labels));
-    let labels: BTreeMap<String, String> = shown.iter().cloned().collect();
+    let labels = tree(shown.iter().cloned());
     let dirty = pairs(&props.labels) != shown;
     let faults: Vec<_> = (0..shown.len()).map(|index| errors(&shown, index)).collect();
     let valid = faults.iter().all(|(key, value)| key.is_empty() && value.is_empty());

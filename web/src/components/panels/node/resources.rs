@@ -8,6 +8,7 @@ use taintlab_core::kubelet::{
     Candidate, Change, Distance, KubeletConfiguration, RankKey, RankReason, RankedPod, Ranking,
     Signal, ThresholdState,
 };
+use taintlab_core::order::tree;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{EvictionView, UsageSeries};
 use taintlab_core::time::Timestamp;
@@ -413,8 +414,8 @@ fn ThresholdForm(props: &ThresholdFormProps) -> Html {
         let (dispatch, all) = (props.dispatch.clone(), props.flags.clone());
         move |event: SubmitEvent| {
             event.prevent_default();
-            let mut flags: BTreeMap<String, String> =
-                all.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+            let all = all.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+            let mut flags = tree(all);
             flags.extend(typed.clone());
             let node = node.clone();
             let command = Command::ConfigureKubelet { node, configuration: None, flags };
