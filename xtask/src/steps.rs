@@ -110,7 +110,7 @@ impl Steps {
         sum
     }
 
-    /// What was said of each failed step after the reason.
+    /// Words of each failed step after its reason.
     fn failures(&self) -> String {
         let failed = self.steps.iter().filter_map(|step| match &step.outcome {
             Outcome::Failed(why) => Some((step.name, why.split_once('\n')?.1)),

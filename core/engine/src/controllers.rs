@@ -101,15 +101,14 @@ pub trait Machine {
     }
 }
 
-/// A controller: a machine that wants things done. Actions come out, and the result of each request
-/// is told.
+/// A controller: a machine whose actions come out, and that is told the result of each request.
 pub trait Controller: Machine {
-    /// What it wants done.
+    /// A thing that it wants done.
     type Action;
-    /// What comes back.
+    /// The answer to an action.
     type Answer;
 
-    /// What to do next, or `None`.
+    /// The next action, if there is one.
     fn poll_action(&mut self, context: &mut Context<'_>) -> Option<Self::Action>;
 
     /// The result of a request. An unknown `id` is ignored.

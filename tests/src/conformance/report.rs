@@ -5,25 +5,25 @@ use std::fmt::Write as _;
 /// Number of differences that are shown of one file or trace.
 pub(super) const SHOWN: usize = 5;
 
-/// What came of one file.
+/// Result of one file.
 #[derive(Debug, Default)]
 pub struct FileReport {
     /// The name of the family.
     pub name: String,
-    /// How many cases agree.
+    /// Number of cases that agree.
     pub agree: usize,
-    /// How many were skipped.
+    /// Number of skipped cases.
     pub skipped: usize,
-    /// How many there are, with those that were skipped.
+    /// Number of all cases, with the skipped ones.
     pub total: usize,
-    /// How many values of a trace the engine was given, since nobody can know them: they are no
-    /// cases.
+    /// Number of values of a trace that the engine was given, since nobody can know them: they are
+    /// no cases.
     pub taken: usize,
     /// The first differences, as text.
     pub differences: String,
 }
 
-/// What came of a folder.
+/// Result of a folder.
 #[derive(Debug, Default)]
 pub struct ConformanceReport {
     /// The files that were run.
@@ -51,7 +51,7 @@ impl FileReport {
         self.agree + self.skipped == self.total
     }
 
-    /// How many cases were compared.
+    /// Number of compared cases.
     #[must_use]
     pub const fn compared(&self) -> usize {
         self.total - self.skipped

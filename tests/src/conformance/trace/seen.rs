@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-/// How much later or earlier a moment may be, in seconds: latencies of a loaded machine.
+/// Tolerance of a moment in seconds: latencies of a loaded machine.
 pub(super) const LATENCY: f64 = 1.0;
 
 /// What is seen of a run; all times are seconds since objects were created.

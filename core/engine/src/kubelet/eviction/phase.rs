@@ -35,9 +35,9 @@ pub(super) enum Phase {
 #[derive(Clone, Debug)]
 pub(super) struct Pass {
     pub(super) notified: bool,
-    /// The thresholds that are acted upon, in the order of their priority.
+    /// Thresholds that are acted upon, in the order of their priority.
     pub(super) thresholds: Vec<usize>,
-    /// The one that decides.
+    /// Signal of the deciding threshold.
     pub(super) signal: Signal,
     pub(super) hard: bool,
     pub(super) observations: Observations,
@@ -47,12 +47,12 @@ pub(super) struct Pass {
 #[derive(Clone, Debug)]
 pub(super) struct Kills {
     pub(super) notified: bool,
-    /// Who dies now.
+    /// The pod that is being killed.
     pub(super) current: PodKey,
     pub(super) rest: VecDeque<Kill>,
     /// Whether all of them go, or only the first that can be killed.
     pub(super) all: bool,
-    /// Who has gone.
+    /// Pods that are gone.
     pub(super) evicted: Vec<PodKey>,
 }
 

@@ -9,17 +9,17 @@ use taintlab_rules::time::Timestamp;
 
 use super::signal::Pressure;
 
-/// How often it is asked whether evicted pods are cleaned up. Mirrors `podCleanupPollFreq`.
+/// Period of the question whether evicted pods are cleaned up. Mirrors `podCleanupPollFreq`.
 const POD_CLEANUP_POLL_FREQ: Duration = Duration::from_secs(1);
-/// How long that may take. Mirrors `podCleanupTimeout`.
+/// Limit of that wait. Mirrors `podCleanupTimeout`.
 const POD_CLEANUP_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What is foreseen of the figures of a node.
+/// Forecast of the figures of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forecast {
-    /// Before this moment no figure crosses a threshold or a limit of local storage.
+    /// Moment before which no figure crosses a threshold or a limit of local storage.
     pub quiet_until: Timestamp,
-    /// When the kernel will say that memory crosses a threshold, if it is asked to.
+    /// Moment at which the kernel will say that memory crosses a threshold, if it is asked to.
     pub notification: Option<Timestamp>,
 }
 
@@ -36,8 +36,8 @@ impl Forecast {
 pub(super) struct Steady {
     /// The pass that has found it so.
     pub(super) since: Timestamp,
-    /// What the thresholds that are met, though in their grace period, stand for: every pass sees
-    /// it again.
+    /// Pressures of the thresholds that are met, though in their grace period: every pass sees
+    /// them again.
     pub(super) observed: Vec<Pressure>,
     /// The first pass from then on is run.
     pub(super) until: Timestamp,
@@ -47,9 +47,9 @@ pub(super) struct Steady {
 #[derive(Clone, Debug)]
 pub(super) struct CleanUp {
     began: Timestamp,
-    /// Those that are not cleaned up yet.
+    /// Pods that are not cleaned up yet.
     missing: Vec<PodKey>,
-    /// When the last one was.
+    /// Time at which the last one was.
     done: Option<Timestamp>,
 }
 
@@ -66,7 +66,7 @@ impl CleanUp {
         }
     }
 
-    /// When the waiting ends: at the first question after all is clean, or after 30 s.
+    /// End of the waiting: at the first question after all is clean, or after 30 s.
     pub(super) fn ends_at(&self) -> Timestamp {
         let limit = self.began.saturating_add(POD_CLEANUP_TIMEOUT);
         let first = self.began.saturating_add(POD_CLEANUP_POLL_FREQ);

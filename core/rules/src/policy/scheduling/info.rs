@@ -15,12 +15,12 @@ use crate::protocol::zone::ZoneKey;
 use crate::release::KubernetesRelease;
 use crate::time::Time;
 
-/// What a pod asks for and is chosen by. Mirrors `framework.PodInfo`.
+/// A pod with its requests, and with all by which others choose it. Mirrors `framework.PodInfo`.
 #[derive(Clone, Debug)]
 pub(super) struct PodInfo {
-    /// What other pods can tell of it.
+    /// The part that other pods can see.
     pub(super) group: Arc<PodGroup>,
-    /// What it has in common with pods that are alike.
+    /// Needs that it shares with pods that are alike.
     pub(super) needs: Arc<PodNeeds>,
     pub(super) node_name: String,
     /// Whether the scheduler preempted it, as its condition says.
@@ -91,7 +91,7 @@ impl PodInfo {
 #[derive(Clone, Debug, Default)]
 pub(super) struct NodeInfo {
     pub(super) name: Arc<str>,
-    /// Where it is among the nodes, which stays the same as long as it is there or has pods.
+    /// Place among the nodes, which stays the same as long as it is there or has pods.
     pub(super) place: usize,
     /// Another one after each change of the node or its pods.
     pub(super) version: u64,
@@ -125,7 +125,7 @@ pub(super) struct AvoidedController {
 }
 
 impl AvoidedController {
-    /// Those of the annotation of a node; none if that cannot be read. Mirrors
+    /// Controllers in the annotation of a node; none if that cannot be read. Mirrors
     /// `GetAvoidPodsFromNodeAnnotations`.
     pub(super) fn all_of(node: &Node) -> Vec<Self> {
         let annotation = "scheduler.alpha.kubernetes.io/preferAvoidPods";

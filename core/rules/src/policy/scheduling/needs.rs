@@ -1,4 +1,4 @@
-//! What pods of one template ask for.
+//! Needs of the pods of one template.
 
 use alloc::vec::Vec;
 
@@ -8,14 +8,14 @@ use crate::api::{
 };
 use crate::release::KubernetesRelease;
 
-/// What a container counts for in scores if it asks for nothing: 0.1 CPU and 200 MiB. Mirrors
+/// Amounts of a container in scores if it asks for nothing: 0.1 CPU and 200 MiB. Mirrors
 /// `DefaultMilliCPURequest` and `DefaultMemoryRequest`.
 const LEAST: [(&str, i64); 2] = [("cpu", 100), ("memory", 200 << 20)];
 
-/// What is read of the `spec` of a pod; pods of one template share it.
+/// Needs in the `spec` of a pod, which pods of one template share.
 #[derive(Debug)]
 pub(super) struct PodNeeds {
-    /// What it was read from.
+    /// The fields that they were read from.
     pub(super) spec: PodSpecFields,
     pub(super) tolerations: Shared<Vec<Toleration>>,
     pub(super) requests: Amounts,

@@ -20,7 +20,7 @@ pub enum FilterPlugin {
     NodeAffinity,
     /// A port of the node that a container wants is taken.
     NodePorts,
-    /// What the pod requests, and the number of pods.
+    /// Requests of the pod, and the number of pods.
     NodeResourcesFit,
     /// A claim for one pod alone is taken.
     VolumeRestrictions,
@@ -69,19 +69,19 @@ impl BitOr for Rejectors {
 
 impl Rejectors {
     pub(super) const NONE: Self = Self(0);
-    /// Those that ask about volumes.
+    /// Plugins that ask about volumes.
     pub(super) const VOLUMES: Self = Self::all(&[
         FilterPlugin::VolumeRestrictions,
         FilterPlugin::VolumeBinding,
         FilterPlugin::VolumeZone,
     ]);
-    /// Those that ask which other pods there are.
+    /// Plugins that ask about other pods.
     pub(super) const COMPANY: Self =
         Self::all(&[FilterPlugin::PodTopologySpread, FilterPlugin::InterPodAffinity]);
-    /// Those that ask about taints.
+    /// Plugins that ask about taints.
     pub(super) const TAINTS: Self =
         Self::all(&[FilterPlugin::NodeUnschedulable, FilterPlugin::TaintToleration]);
-    /// Those that another pod can be in the way of.
+    /// Plugins that another pod can make reject.
     pub(super) const ON_PODS: Self = Self::all(&[
         FilterPlugin::NodeResourcesFit,
         FilterPlugin::NodePorts,
@@ -90,7 +90,7 @@ impl Rejectors {
         FilterPlugin::InterPodAffinity,
     ]);
 
-    /// Those that ask about devices.
+    /// Plugins that ask about devices.
     pub const DEVICES: Self = Self::of(FilterPlugin::DynamicResources);
 
     pub(super) const fn of(plugin: FilterPlugin) -> Self {

@@ -1,4 +1,4 @@
-//! What one node says to one pod, whatever else there is in the cluster.
+//! Predicates of one node and one pod, whatever else there is in the cluster.
 
 use super::info::{NodeInfo, PodInfo};
 use crate::api::{ALL_ADDRESSES, HostPort, Taint, TaintEffect, well_known};
