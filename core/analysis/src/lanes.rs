@@ -2,8 +2,8 @@
 //! segment and the cause of that event.
 //!
 //! Lanes are a view of the engine: states come from the simulation, in the same words as everywhere
-//! else ([`pod_state`](taintlab_engine::pod_state), `ZoneState`). They are the one source for the page, the
-//! picture, the book and the package, both of past events and of a forecast.
+//! else ([`pod_state`](taintlab_engine::pod_state), `ZoneState`). They are the one source for the
+//! page, the picture, the book and the package, both of past events and of a forecast.
 
 pub mod area;
 pub mod comparison;

@@ -1,8 +1,8 @@
 //! The API server: the store, validation, admission, and writes that were made to fail.
 //!
 //! A request that is accepted gives a [`Write`], or several. [`ApiServer::store`] makes one and
-//! gives the [`Change`](taintlab_rules::cluster::Change) that watchers see, so that all of them can see
-//! it before the next write is made.
+//! gives the [`Change`](taintlab_rules::cluster::Change) that watchers see, so that all of them can
+//! see it before the next write is made.
 
 mod config;
 mod devices;
