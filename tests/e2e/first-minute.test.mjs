@@ -172,3 +172,13 @@ playgroundTest("what is printed has no buttons", SMALL, async ({ page }) => {
   await page.locator('[data-node="worker-1"] .pod').first().waitFor();
   assert.ok((await now(page)) === seconds(0));
 });
+
+playgroundTest("the tabs of a node with their numbers are one row", SMALL, async ({ page }) => {
+  await ready(page);
+  await page.locator('[data-node="worker-1"] > .name').click();
+  const tabs = page.getByTestId("inspector").getByRole("tab");
+  await tabs.filter({ hasText: "YAML" }).waitFor();
+  const tops = await tabs.evaluateAll((all) => all.map((tab) => tab.getBoundingClientRect().top));
+  assert.equal(tops.length, 6);
+  assert.equal(new Set(tops).size, 1, `${tops}`);
+});
