@@ -62,7 +62,7 @@ impl EvictionRecords {
     }
 
     /// Eviction of the pod that had this name at a moment: one that was not over then, or the next
-    /// one, if it is of the same pod.
+    /// one, if it is of the same pod. A pod without a grace period can go at that very moment.
     pub(crate) fn of_pod_at(
         &self,
         pod: &PodKey,
@@ -71,11 +71,12 @@ impl EvictionRecords {
     ) -> Option<&Eviction> {
         let earlier = self.earlier.get(pod).map(Vec::as_slice).unwrap_or_default();
         let mut all = earlier.iter().chain(self.evictions.get(pod));
-        let found = all.find(|eviction| eviction.gone_at.is_none_or(|gone| gone > at));
+        let is_same = |eviction: &Eviction| uid.is_some_and(|uid| *eviction.uid == *uid);
+        let found = all.find(|eviction| {
+            eviction.gone_at.is_none_or(|gone| gone > at || gone == at && is_same(eviction))
+        });
         // Timers are by name, so that a running one may belong to an earlier pod.
-        found.filter(|eviction| {
-            eviction.created_at <= at || uid.is_none_or(|uid| *eviction.uid == *uid)
-        })
+        found.filter(|eviction| eviction.created_at <= at || uid.is_none() || is_same(eviction))
     }
 
     /// Last eviction of each name, by key.
