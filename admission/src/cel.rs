@@ -85,6 +85,7 @@ pub fn variables(settings: &Settings) -> Vec<Variable> {
             quoted(well_known::OUT_OF_SERVICE)
         ),
     );
+    add("blanket", BLANKET);
     add("evictingTaints", &list(evicting.map(map)));
     add(
         "evictingDaemons",
@@ -141,9 +142,9 @@ pub fn validations(settings: &Settings) -> Vec<Validation> {
     if !settings.allow_blanket_exists {
         add(
             Rule::ToleratesEveryTaint,
-            "variables.daemon || variables.tolerations.all(t, has(t.key) && t.key != '' ||\n  \
-             !has(t.operator) || t.operator != 'Exists' || has(t.tolerationSeconds))",
-            "'every taint is tolerated forever'",
+            "variables.daemon || size(variables.blanket) == 0",
+            "'every ' + (has(variables.blanket[0].effect) && variables.blanket[0].effect != ''\n  ? \
+             variables.blanket[0].effect + ' ' : '') + 'taint is tolerated forever'",
         );
     }
     let Bounds { min, max } = settings.toleration_seconds;
@@ -179,6 +180,10 @@ pub fn validations(settings: &Settings) -> Vec<Validation> {
 
 /// The tolerations of the pods.
 const TOLERATIONS: &str = "has(variables.podSpec.tolerations) ? variables.podSpec.tolerations : []";
+
+/// The tolerations of every key, without end.
+const BLANKET: &str = "variables.tolerations.filter(t, (!has(t.key) || t.key == '') &&
+  has(t.operator) && t.operator == 'Exists' && !has(t.tolerationSeconds))";
 
 /// Condition that a DaemonSet owns the pods.
 const DAEMON: &str = "object.kind == 'DaemonSet' || object.kind == 'Pod' &&
