@@ -432,9 +432,9 @@ pub(crate) enum PlanAct {
         #[arg(long, value_name = "COUNT", default_value = "1")]
         parallel: String,
         #[command(flatten)]
-        flags: DrainFlags,
+        flags: ForcedDrainFlags,
     },
-    /// Replace the nodes of a pool: drain and delete each, a new one takes its place
+    /// Replace the nodes of a pool: drain (--force) and delete each, a new one takes its place
     Upgrade {
         /// A label of the pool's nodes
         #[arg(long, value_name = "LABEL=VALUE")]
@@ -458,7 +458,7 @@ pub(crate) enum PlanAct {
         /// How long before it is announced
         #[arg(long, value_name = "TIME", default_value = "2m")]
         notice: String,
-        /// Program that acts on the notice: drain, taint=KEY:NoExecute or none
+        /// Program that acts on the notice: drain (--force), taint=KEY:NoExecute or none
         #[arg(long, value_name = "NAME", default_value = "drain")]
         handler: String,
         #[command(flatten)]
@@ -472,7 +472,7 @@ pub(crate) enum PlanAct {
         #[arg(long, value_name = "COUNT", default_value = "1")]
         parallel: String,
         #[command(flatten)]
-        flags: DrainFlags,
+        flags: ForcedDrainFlags,
     },
     /// Taint nodes: NODE… KEY:NoExecute
     Taint {
@@ -483,10 +483,17 @@ pub(crate) enum PlanAct {
 
 /// Flags of `kubectl drain`.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct DrainFlags {
+pub(crate) struct ForcedDrainFlags {
     /// As that of kubectl drain: pods without a controller go, too
     #[arg(long)]
     pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) others: DrainFlags,
+}
+
+/// Flags of `kubectl drain` but `--force`, which whoever takes nodes away always gives.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct DrainFlags {
     /// As that of kubectl drain: budgets are not asked
     #[arg(long)]
     pub(crate) disable_eviction: bool,

@@ -216,11 +216,13 @@ fn procedure_of(act: &PlanAct) -> Done<Procedure> {
     };
     Ok(match act {
         PlanAct::Drain { nodes, parallel, flags } => {
-            let (options, at_once) = (drain_options(flags)?, whole("--parallel", parallel, 1)?);
+            let options = drain_options(flags.force, &flags.others)?;
+            let at_once = whole("--parallel", parallel, 1)?;
             Procedure { nodes: named(nodes, "drain")?, act: Act::Drain { options, at_once } }
         }
         PlanAct::ZoneEvacuation { zone, parallel, flags } => {
-            let (options, at_once) = (drain_options(flags)?, whole("--parallel", parallel, 1)?);
+            let options = drain_options(flags.force, &flags.others)?;
+            let at_once = whole("--parallel", parallel, 1)?;
             let act = Act::Drain { options, at_once };
             Procedure { nodes: NodeChoice::Zone(zone.clone()), act }
         }
@@ -228,7 +230,7 @@ fn procedure_of(act: &PlanAct) -> Done<Procedure> {
             let pool = pairs(std::slice::from_ref(pool), "--pool")?.into_iter().next();
             let (key, value) = pool.unwrap_or_default();
             let act = Act::Upgrade {
-                options: DrainOptions { force: true, ..drain_options(flags)? },
+                options: drain_options(true, flags)?,
                 max_unavailable: whole("--max-unavailable", max_unavailable, 0)?,
                 surge: whole("--surge", surge, 0)?,
                 node_start_up: moment("--node-start-up", node_start_up)?,
@@ -245,7 +247,7 @@ fn procedure_of(act: &PlanAct) -> Done<Procedure> {
                     return Err(Stop::usage(format!("--handler: {wanted}, found `{handler}`")));
                 }
             };
-            let options = DrainOptions { force: true, ..drain_options(flags)? };
+            let options = drain_options(true, flags)?;
             let act = Act::Spot { notice: moment("--notice", notice)?, handler, options };
             Procedure { nodes: named(nodes, "spot")?, act }
         }
@@ -259,12 +261,12 @@ fn procedure_of(act: &PlanAct) -> Done<Procedure> {
     })
 }
 
-/// The flags of a drain as they are mostly set: pods of DaemonSets stay, data of an emptyDir is lost.
-fn drain_options(flags: &DrainFlags) -> Done<DrainOptions> {
+/// The options of a drain as they are mostly set: pods of DaemonSets stay, data of an emptyDir is lost.
+fn drain_options(force: bool, flags: &DrainFlags) -> Done<DrainOptions> {
     Ok(DrainOptions {
         ignore_daemonsets: true,
         delete_emptydir_data: true,
-        force: flags.force,
+        force,
         disable_eviction: flags.disable_eviction,
         grace_period_seconds: number("--grace-period", flags.grace_period.as_ref(), 0)?,
         timeout: match &flags.timeout {

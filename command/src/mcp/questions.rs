@@ -107,7 +107,8 @@ pub(super) struct Plan {
     pub(super) notice: Option<String>,
     /// For spot: what acts on the notice: drain (unless given), taint=KEY:NoExecute or none
     pub(super) handler: Option<String>,
-    /// Not for taint, as that of kubectl drain: pods without a controller go, too
+    /// For drain and zone-evacuation, as that of kubectl drain: pods without a controller go, too; the
+    /// others always take them
     pub(super) force: Option<bool>,
     /// Not for taint, as that of kubectl drain: budgets are not asked
     pub(super) disable_eviction: Option<bool>,
@@ -224,10 +225,10 @@ impl Plan {
     /// An argument is none of this act.
     pub(super) fn words(&self) -> Result<[Vec<String>; 2], String> {
         let (act, own): (&str, &[&str]) = match self.act {
-            Act::Drain => ("drain", &["nodes", "parallel", DRAIN]),
+            Act::Drain => ("drain", &["nodes", "parallel", "force", DRAIN]),
             Act::Upgrade => ("upgrade", &["pool", "maxUnavailable", "surge", DRAIN]),
             Act::Spot => ("spot", &["nodes", "notice", "handler", DRAIN]),
-            Act::ZoneEvacuation => ("zone-evacuation", &["zone", "parallel", DRAIN]),
+            Act::ZoneEvacuation => ("zone-evacuation", &["zone", "parallel", "force", DRAIN]),
             Act::Taint => ("taint", &["nodes", "taint"]),
         };
         let given = [
@@ -240,9 +241,9 @@ impl Plan {
             ("surge", self.surge.is_some()),
             ("notice", self.notice.is_some()),
             ("handler", self.handler.is_some()),
+            ("force", self.force.is_some()),
         ];
-        let of_drain =
-            self.force.is_some() || self.disable_eviction.is_some() || self.timeout.is_some();
+        let of_drain = self.disable_eviction.is_some() || self.timeout.is_some();
         let wrong = given.iter().find(|(name, given)| *given && !own.contains(name));
         let wrong = wrong.map(|(name, _)| *name);
         if let Some(name) = wrong.or((of_drain && !own.contains(&DRAIN)).then_some(DRAIN)) {
@@ -281,7 +282,7 @@ impl Plan {
 }
 
 /// The flags of a drain.
-const DRAIN: &str = "force, disableEviction, timeout";
+const DRAIN: &str = "disableEviction, timeout";
 
 impl Report {
     /// Words after `taintlab`, without the files.
