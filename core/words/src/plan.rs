@@ -134,9 +134,10 @@ fn title(act: &Act, given: &Rehearsed) -> String {
 
 fn outcome(act: &Act, it: &Rehearsed) -> String {
     let moved = match (it.moved, it.moved_again) {
-        (moved, 0) => format!("{} to leave", has(moved, "pod")),
+        (0, _) => "no pod has left".to_string(),
+        (moved, 0) => format!("{} left", has(moved, "pod")),
         (moved, again) => {
-            format!("{} to leave, {again} of them for the second time", has(moved, "pod"))
+            format!("{} left, {again} of them for the second time", has(moved, "pod"))
         }
     };
     let cut_off: usize = it.nodes.iter().map(|node| node.cut_off).sum();
@@ -168,7 +169,7 @@ fn outcome(act: &Act, it: &Rehearsed) -> String {
             let never = it.blocked.iter().any(|it| it.by.never_ends());
             let ends = if never { "never ends" } else { "does not end" };
             let nodes = it.nodes.len();
-            format!("It {ends}: {left} of {} not {verb}; {moved}", are(nodes, "node"))
+            format!("It {ends}: {left} of {} not {verb}; {moved}", count(nodes, "node"))
         }
     }
 }

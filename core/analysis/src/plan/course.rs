@@ -59,6 +59,9 @@ pub(super) struct Course<'r> {
     surging: OrderedSet<usize>,
     /// Pods that had to leave the nodes, with their UIDs.
     left: OrderedSet<(PodKey, String)>,
+    /// Pods that have not left yet, with their UIDs and the places of their nodes. Those without a
+    /// grace period are gone when their end is told.
+    there: OrderedMap<PodKey, (String, usize)>,
     /// Time of the last change of a pod.
     last_change: Timestamp,
 }
@@ -75,6 +78,10 @@ impl<'r> Course<'r> {
             failed: false,
             errors: Vec::new(),
         };
+        let place = |pod: &Pod| order.iter().position(|node| node.as_str() == pod.spec.node_name);
+        let pods = settled.cluster().pods().filter(|(_, pod)| pod.is_active() && !stays(pod));
+        let there = pods
+            .filter_map(|(key, pod)| Some((key.clone(), (pod.metadata.uid.clone(), place(pod)?))));
         // Pods count as down only while machines are off that never come back.
         let down_until = matches!(rehearsal.act, Act::Spot { .. }).then_some(Timestamp::MAX);
         Self {
@@ -89,6 +96,7 @@ impl<'r> Course<'r> {
             starting: None,
             surging: OrderedSet::new(),
             left: OrderedSet::new(),
+            there: there.collect(),
             last_change: at,
         }
     }
@@ -381,15 +389,29 @@ impl<'r> Course<'r> {
         done.into_iter().for_each(|(index, failed)| self.drained(index, failed));
     }
 
-    /// Counts a pod that has to leave one of the nodes.
+    /// Counts a pod that has to leave one of the nodes, if it does.
     fn look_at(&mut self, key: &PodKey) {
-        let Some(pod) = self.simulator.cluster().get_pod(key) else { return };
-        if pod.is_active() || stays(pod) {
-            return;
+        let pod = self.simulator.cluster().get_pod(key);
+        let on = pod.filter(|pod| !stays(pod)).and_then(|pod| {
+            let on = &pod.spec.node_name;
+            let index = self.nodes.iter().position(|it| it.node.as_str() == on)?;
+            Some(((pod.metadata.uid.clone(), index), pod.is_active()))
+        });
+        let before = self.there.remove(key);
+        match on {
+            Some((place, true)) => {
+                self.there.insert(key.clone(), place.clone());
+                // Another pod may have its name by now.
+                before.filter(|it| it.0 != place.0).into_iter().for_each(|it| self.leaves(key, it));
+            }
+            Some((place, false)) => self.leaves(key, place),
+            None => before.into_iter().for_each(|it| self.leaves(key, it)),
         }
-        let on = &pod.spec.node_name;
-        let Some(index) = self.nodes.iter().position(|it| it.node.as_str() == on) else { return };
-        if self.left.insert((key.clone(), pod.metadata.uid.clone())) {
+    }
+
+    /// Counts a pod once.
+    fn leaves(&mut self, key: &PodKey, (uid, index): (String, usize)) {
+        if self.left.insert((key.clone(), uid)) {
             if let Some(node) = self.nodes.get_mut(index) {
                 node.pods += 1;
             }
