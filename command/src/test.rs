@@ -71,6 +71,13 @@ fn test_one(
             let options = ScenarioOptions { file: file.clone(), release, ..Default::default() };
             match scenario(host, from, &text, &options).and_then(check) {
                 Err(errors) => failed(errors),
+                Ok(report) if report.outcomes.is_empty() => {
+                    let nothing =
+                        "it expects nothing, so that nothing can fail: add an expectation";
+                    let mut problem = Problem::new(ProblemCode::InvalidScenario, "expect", nothing);
+                    problem.file = Some(file.clone());
+                    failed(vec![problem])
+                }
                 Ok(report) => {
                     warn(host, &report.warnings);
                     let (title, outcomes) = (report.title, report.outcomes);

@@ -18,6 +18,7 @@ mod command {
     mod edges;
     mod host;
     mod linted;
+    mod nothing;
     mod outages;
     mod planned;
     mod solved;

@@ -47,7 +47,7 @@ use taintlab_engine::simulator::Simulator;
 use taintlab_rules::api::{
     ConditionStatus, Node, NodeName, ObjectMeta, PodKey, WorkloadKey, is_default,
 };
-use taintlab_rules::order::{Order, OrderedMap, OrderedSet};
+use taintlab_rules::order::{Order, OrderedMap};
 use taintlab_rules::policy::endpoints::ServiceSelector;
 use taintlab_rules::time::{Span, Time, Timestamp};
 
@@ -337,6 +337,12 @@ pub struct Outline {
     /// Workloads with fewer ready pods than they ask for before the fault.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub short_already: Vec<Shortfall>,
+    /// Workloads that ask for no pod before the fault: scaled to zero, done, or without a node.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub idle: Vec<ReportSubject>,
+    /// Workloads with ready endpoints of a Service before the fault.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub served: Vec<ReportSubject>,
     /// Longest time from the first taint to the last among nodes of one zone that fail together,
     /// over all domains, at the rate of a zone without disruption. Their order is unspecified
     /// upstream.
@@ -371,10 +377,39 @@ impl Outline {
         self.domains.get(domain).is_some_and(|domain| !domain.whole_cluster)
     }
 
-    /// Subjects that ask for pods but had none ready before the fault.
-    fn down_already(&self) -> OrderedSet<&ReportSubject> {
-        let down = self.short_already.iter().filter(|it| it.ready == 0);
-        down.map(|it| &it.subject).collect()
+    /// The reason why failures say nothing about a workload: it has no ready pod that they could
+    /// take.
+    #[must_use]
+    pub fn not_judged(&self, subject: &ReportSubject) -> Option<NotJudged> {
+        if self.short_already.iter().any(|it| it.ready == 0 && it.subject == *subject) {
+            return Some(NotJudged::Down);
+        }
+        self.idle.contains(subject).then_some(NotJudged::Idle)
+    }
+
+    /// Number of workloads with a ready pod before the fault.
+    fn judged(&self) -> usize {
+        self.subjects.iter().filter(|subject| self.not_judged(subject).is_none()).count()
+    }
+}
+
+/// Reason why failures say nothing about a workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotJudged {
+    /// No pod was ready before the fault.
+    Down,
+    /// It asked for no pod.
+    Idle,
+}
+
+impl NotJudged {
+    /// The reason as a clause.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Down => "no pod was ready before anything failed",
+            Self::Idle => "it asked for no pod when things failed",
+        }
     }
 }
 
@@ -572,6 +607,8 @@ impl Plan {
             cluster: ClusterIdentity::of(&scenario, &options),
             lost_already: lost.map(|(name, _)| name.clone()).collect(),
             short_already: recorder::short(simulator, &subjects),
+            idle: recorder::idle(simulator, &subjects),
+            served: recorder::served(simulator, &settled.services),
             release: simulator.config().release,
             fault_at: Millis::between(Timestamp::ZERO, settled.at),
             nodes: simulator.cluster().nodes().len(),

@@ -44,7 +44,7 @@ use self::trial::{combinations, trials};
 pub use self::wish::{Ask, Wish, WishError, WishedFailures};
 use crate::report::{
     DomainKind, Fault, Millis, Outline, Plan, Remedy, ReportError, ReportOptions, ReportSubject,
-    Run, SEED, Shortfall, WorkloadRun,
+    Run, SEED, WorkloadRun,
 };
 use crate::scenario::Scenario;
 
@@ -149,6 +149,11 @@ impl Solve {
         if wishes.is_empty() {
             return wrong("expected one wish at least".into());
         }
+        if let Some(wish) = wishes.iter().find(|it| it.longest() >= options.horizon) {
+            let (longest, horizon) = (wish.longest(), options.horizon);
+            let message = format!("`{wish}` needs runs of more than {longest}, not of {horizon}");
+            return Err(ReportError::Option { name: "horizon", message });
+        }
         let of = |kind| wishes.iter().any(|it| it.failures.kind == kind);
         let faults = wishes.iter().map(|it| run_fault(&it.failures.fault, options.horizon));
         let faults = faults.collect::<OrderedSet<_>>();
@@ -192,9 +197,8 @@ impl Solve {
                     names(&known)
                 ));
             }
-            let is_down = |it: &Shortfall| it.subject == *subject && it.ready == 0;
-            if outline.short_already.iter().any(is_down) {
-                return wrong(format!("`{wish}`: no pod of it is ready before anything fails"));
+            if let Some(reason) = outline.not_judged(subject) {
+                return wrong(format!("`{wish}`: {}", reason.as_str()));
             }
         }
         let checks = checks(&outline, &wishes);

@@ -83,14 +83,23 @@ pub fn unharmed(workloads: usize) -> String {
 fn spared(report: &Report) -> String {
     let spared = report.workloads.iter().filter(|it| it.worst.is_none());
     let (judged, others): (Vec<_>, Vec<_>) = spared.partition(|it| it.score.is_some());
-    let others = others.split_first().map(|(first, rest)| {
-        format!("{} not judged: {}", count(rest.len() + 1, "workload"), first.arithmetic)
-    });
-    match others {
-        Some(others) if judged.is_empty() => others,
-        Some(others) => format!("{}; {others}", unharmed(judged.len())),
-        None => unharmed(judged.len()),
+    let mut reasons: Vec<(&str, usize)> = Vec::new();
+    for it in others {
+        match reasons.iter_mut().find(|(reason, _)| *reason == it.arithmetic) {
+            Some((_, number)) => *number += 1,
+            None => reasons.push((&it.arithmetic, 1)),
+        }
     }
+    let mut clauses = Vec::new();
+    if reasons.is_empty() || !judged.is_empty() {
+        clauses.push(unharmed(judged.len()));
+    }
+    clauses.extend(
+        reasons
+            .into_iter()
+            .map(|(reason, number)| format!("{} not judged: {reason}", count(number, "workload"))),
+    );
+    clauses.join("; ")
 }
 
 /// The verdict, with the number of drains that do not end: what they do not reach survives for that

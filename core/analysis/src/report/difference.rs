@@ -89,7 +89,7 @@ pub struct Change {
     /// Kind of the change.
     pub verdict: Verdict,
     /// Kind of failure domain. For a workload that is new or gone that of its worst failure; absent
-    /// if none harms it.
+    /// if none harms it, and for one that has no pods on one side.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<DomainKind>,
     /// The fault, as the kind.
@@ -121,6 +121,9 @@ pub struct Outcome {
     /// Last error of a drain that does not end; absent if all drains end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hangs: Option<String>,
+    /// Reason why failures say nothing about the workload; absent if they do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_judged: Option<&'static str>,
 }
 
 impl Outcome {
@@ -133,6 +136,7 @@ impl Outcome {
             below: cell.below_spread.max,
             harm: cell.harm,
             hangs: None,
+            not_judged: None,
         }
     }
 
@@ -148,6 +152,12 @@ impl Outcome {
         let (domain, hangs) =
             hangs.map(|(domain, error)| (domain, Some(error))).unwrap_or_default();
         Self { domain, hangs, ..Self::default() }
+    }
+
+    /// The outcome of a workload without a ready pod that a failure could take.
+    fn without_pods(outline: &Outline, subject: &ReportSubject) -> Option<Self> {
+        let not_judged = Some(outline.not_judged(subject)?.as_str());
+        Some(Self { not_judged, ..Self::default() })
     }
 
     /// Whether any figure is worse than that of another outcome.
@@ -252,6 +262,8 @@ impl Difference {
             for subject in own.iter().filter(|it| others.binary_search(it).is_err()) {
                 let found = worst.of_subject(subject).max_by_key(|(_, outcome)| outcome.rank());
                 let outcome = found.map(|(_, outcome)| outcome.clone());
+                let own = if verdict == Verdict::New { &after.outline } else { &before.outline };
+                let outcome = outcome.or_else(|| Outcome::without_pods(own, subject));
                 changes.push(Change {
                     subject: Some(subject.clone()),
                     verdict,
@@ -259,6 +271,23 @@ impl Difference {
                     fault: found.map(|((_, fault), _)| fault.clone()),
                     before: outcome.clone().filter(|_| verdict == Verdict::Gone),
                     after: outcome.filter(|_| verdict == Verdict::New),
+                });
+            }
+        }
+        let without_pods = |subject: &ReportSubject| {
+            let of = |outline| Outcome::without_pods(outline, subject);
+            (of(&before.outline), of(&after.outline))
+        };
+        for subject in are.iter().filter(|it| were.binary_search(it).is_ok()) {
+            let (before, after) = without_pods(subject);
+            if before.is_some() != after.is_some() {
+                changes.push(Change {
+                    subject: Some(subject.clone()),
+                    verdict: if after.is_some() { Verdict::Worse } else { Verdict::Better },
+                    kind: None,
+                    fault: None,
+                    before,
+                    after,
                 });
             }
         }
@@ -282,13 +311,17 @@ impl Difference {
             if add(None, before_drains, after_drains).is_some() {
                 continue;
             }
-            for subject in are.iter().filter(|it| were.binary_search(it).is_ok()) {
+            let judged = |it: &&ReportSubject| without_pods(it) == (None, None);
+            let both = are.iter().filter(|it| were.binary_search(it).is_ok()).filter(judged);
+            for subject in both {
                 let (before, after) = (old.outcome(subject, kind), new.outcome(subject, kind));
                 unchanged += usize::from(add(Some(subject), before, after).is_none());
             }
         }
         changes.order_by_key(|change| {
-            let harm = |outcome: &Option<Outcome>| outcome.as_ref().map(|it| it.harm);
+            let harm = |outcome: &Option<Outcome>| {
+                outcome.as_ref().map(|it| (it.not_judged.is_some(), it.harm))
+            };
             (change.verdict, Reverse(harm(&change.after).max(harm(&change.before))))
         });
         let alone = |one: &Worst<'_>, other: &Worst<'_>| -> Vec<String> {

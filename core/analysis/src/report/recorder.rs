@@ -198,6 +198,26 @@ pub(super) fn short(simulator: &Simulator, subjects: &[ReportSubject]) -> Vec<Sh
     each.filter(|it| it.ready < it.desired).collect()
 }
 
+/// Subjects that ask for no pod and have none.
+pub(super) fn idle(simulator: &Simulator, subjects: &[ReportSubject]) -> Vec<ReportSubject> {
+    let is_idle = |it: &&ReportSubject| desired(simulator, it) == 0 && ready(simulator, it) == 0;
+    subjects.iter().filter(is_idle).cloned().collect()
+}
+
+/// Subjects with ready endpoints of a Service.
+pub(super) fn served(simulator: &Simulator, services: &[ServiceSelector]) -> Vec<ReportSubject> {
+    let cluster = simulator.cluster();
+    let pods = cluster.pods().map(|(_, pod)| pod).filter(|pod| is_ready_endpoint(services, pod));
+    let owners: OrderedSet<_> = pods.filter_map(|pod| subject_of(cluster, pod)).collect();
+    owners.into_iter().collect()
+}
+
+/// Whether connections go to a pod.
+fn is_ready_endpoint(services: &[ServiceSelector], pod: &Pod) -> bool {
+    let mut endpoints = services.iter().filter_map(|service| service.endpoint(pod));
+    endpoints.any(|it| it.ready)
+}
+
 /// Number of ready pods, without regard to power failures.
 pub(crate) fn ready(simulator: &Simulator, subject: &ReportSubject) -> i64 {
     match subject {
@@ -656,12 +676,6 @@ impl Recorder {
         }
     }
 
-    /// Whether connections go to a pod.
-    fn is_ready_endpoint(&self, pod: &Pod) -> bool {
-        let endpoints = self.services.iter().filter_map(|service| service.endpoint(pod));
-        endpoints.into_iter().any(|it| it.ready)
-    }
-
     /// Notes the ready endpoints on a node that has got out of reach or is back; returns the owners
     /// of their pods.
     fn endpoints_of(&mut self, simulator: &Simulator, node: &NodeName) -> Vec<ReportSubject> {
@@ -670,7 +684,7 @@ impl Recorder {
             return owners;
         }
         for (key, pod) in simulator.cluster().pods_of(node.as_str()) {
-            if self.is_ready_endpoint(pod)
+            if is_ready_endpoint(&self.services, pod)
                 && let Some(owner) = subject_of(simulator.cluster(), pod)
             {
                 self.track(&owner).dead.insert(key.clone());
@@ -687,7 +701,8 @@ impl Recorder {
             let pod = simulator.cluster().get_pod(key);
             pod.is_some_and(|pod| {
                 let node = NodeName::from(pod.spec.node_name.as_str());
-                simulator.unreachable_cause(&node).is_some() && self.is_ready_endpoint(pod)
+                simulator.unreachable_cause(&node).is_some()
+                    && is_ready_endpoint(&self.services, pod)
             })
         });
         let track = self.track(subject);

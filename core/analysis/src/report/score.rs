@@ -178,13 +178,12 @@ pub(super) fn scores(outline: &Outline, cells: &[Cell], any: bool) -> Vec<Worklo
             *known = (number, cell);
         }
     }
-    let down = outline.down_already();
     let score = |subject: &ReportSubject| {
         let Some((number, cell)) = worst.get(subject) else {
             let (score, arithmetic) = if !any {
                 (None, "no failure was run")
-            } else if down.contains(subject) {
-                (None, "no pod was ready before anything failed")
+            } else if let Some(reason) = outline.not_judged(subject) {
+                (None, reason.as_str())
             } else {
                 (Some(100), "no failure harms it")
             };

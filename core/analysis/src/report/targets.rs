@@ -93,7 +93,8 @@ impl TargetFigure {
     }
 
     /// Whether it goes on when the run ends, and the time of the worst seed.
-    fn of(self, cell: &Cell, horizon: Millis) -> (bool, Millis) {
+    #[must_use]
+    pub fn of(self, cell: &Cell, horizon: Millis) -> (bool, Millis) {
         let time = match self {
             Self::AtZero => cell.at_zero_spread.max,
             Self::Below => cell.below_spread.max,
@@ -272,8 +273,8 @@ impl TargetResult {
         };
         let run = || failures.iter().filter(|it| is_of(it.domain, it.fault));
         let asked = run().filter(|it| !it.does_not_end || is_missed(it)).count();
-        let reason = if outline.down_already().contains(subject) {
-            "no pod was ready before anything failed".into()
+        let reason = if let Some(reason) = outline.not_judged(subject) {
+            reason.as_str().into()
         } else if run().next().is_none() {
             match target.failures {
                 TargetFailures::Of(kind) => format!("no {} failed", kind.as_str()),

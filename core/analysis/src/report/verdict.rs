@@ -217,7 +217,7 @@ pub(super) fn missing(outline: &Outline, made: usize, planned: usize) -> Vec<Str
     }
     if outline.subjects.is_empty() {
         missing.push("the cluster has no workload: nothing can be harmed".into());
-    } else if outline.down_already().len() == outline.subjects.len() {
+    } else if outline.judged() == 0 {
         missing.push("no workload has a ready pod before anything fails".into());
     }
     missing
@@ -272,7 +272,8 @@ impl ShortNames {
 
 /// Survival in words: a sentence for each fault, and one about workloads that do not recover.
 pub(super) fn verdict(outline: &Outline, failures: &[FailureTotal]) -> String {
-    let subjects = outline.subjects.len() - outline.down_already().len();
+    let subjects = outline.judged();
+    let ready = if subjects == outline.subjects.len() { "" } else { " with ready pods" };
     let short = ShortNames::new(&outline.subjects);
     let told = |down: &OrderedSet<&ReportSubject>| {
         if down.len() == subjects && subjects > MOST_NAMES {
@@ -282,11 +283,11 @@ pub(super) fn verdict(outline: &Outline, failures: &[FailureTotal]) -> String {
         }
     };
     let survived = |down: usize| match (subjects.saturating_sub(down), subjects) {
-        (0, 1) => "is not survived by the only workload".into(),
-        (1, 1) => "is survived by the only workload".into(),
-        (0, all) => format!("is survived by none of {all} workloads"),
-        (some, all) if some == all => format!("is survived by all {all} workloads"),
-        (some, all) => format!("is survived by {some} of {all} workloads"),
+        (0, 1) => format!("is not survived by the only workload{ready}"),
+        (1, 1) => format!("is survived by the only workload{ready}"),
+        (0, all) => format!("is survived by none of {all} workloads{ready}"),
+        (some, all) if some == all => format!("is survived by all {all} workloads{ready}"),
+        (some, all) => format!("is survived by {some} of {all} workloads{ready}"),
     };
     let mut text = String::new();
     for fault in &outline.faults() {

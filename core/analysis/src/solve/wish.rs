@@ -141,6 +141,18 @@ impl Wish {
         }
         Ok(Self { subject, ask, failures })
     }
+
+    /// The longest time that it names. A run that ends before says nothing about it.
+    pub(super) fn longest(&self) -> Span {
+        let most = match self.ask {
+            Ask::Within { most, .. } => most,
+            Ask::NoMove => Span::default(),
+        };
+        match self.failures.fault {
+            Fault::PowerOff { back_after } => most.max(back_after),
+            _ => most,
+        }
+    }
 }
 
 impl Rest<'_> {

@@ -45,6 +45,9 @@ fn outcome(outcome: Option<&Outcome>) -> String {
     if let Some(error) = &it.hangs {
         return format!("does not end: {error}");
     }
+    if let Some(reason) = it.not_judged {
+        return reason.into();
+    }
     let mut parts = Vec::new();
     if it.below.0 > 0 {
         parts.push(format!("below {}", it.below));
@@ -58,6 +61,9 @@ fn outcome(outcome: Option<&Outcome>) -> String {
     if parts.is_empty() { "unharmed".into() } else { parts.join(", ") }
 }
 
+/// A workload that failures say something about, beside one without pods.
+const READY: &str = "has ready pods";
+
 /// A change as a row: its workload, or the drain; the kind of failure; before and after.
 fn row(change: &Change) -> [String; 4] {
     let cell = |it: &Option<Outcome>| match (&change.subject, it) {
@@ -65,13 +71,20 @@ fn row(change: &Change) -> [String; 4] {
         (_, it) => outcome(it.as_ref()),
     };
     let subject = change.subject.as_ref().map_or_else(|| "the drain".into(), ToString::to_string);
-    [subject, failure(change), cell(&change.before), cell(&change.after)]
+    let (before, after) = match (&change.before, &change.after) {
+        // One side has no pods, and the other has.
+        (Some(it), None) if change.verdict == Verdict::Better => (outcome(Some(it)), READY.into()),
+        (None, Some(it)) if change.verdict == Verdict::Worse => (READY.into(), outcome(Some(it))),
+        (before, after) => (cell(before), cell(after)),
+    };
+    [subject, failure(change), before, after]
 }
 
 /// The kind of failure: `a zone lost`.
 fn failure(change: &Change) -> String {
     match (change.kind, &change.fault) {
         (Some(kind), Some(fault)) => format!("a {} {fault}", noun(kind)),
+        _ if matches!(change.verdict, Verdict::Worse | Verdict::Better) => "nothing fails".into(),
         _ => "-".into(),
     }
 }

@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 
 use taintlab_core::report::{
-    Cell, Millis, Report, ReportSubject, TargetResult, TargetVerdict, WorkloadScore,
+    Cell, Millis, NotJudged, Report, ReportSubject, TargetFigure, TargetResult, TargetVerdict,
+    WorkloadScore,
 };
 use taintlab_core::time::parse_duration;
 
@@ -72,11 +73,12 @@ const METRICS: [(&str, Metric); 14] = [
     ("targetsNotAsked", Metric::Targets(TargetVerdict::NotAsked)),
 ];
 
-/// A figure: a time or a number. A time that never comes is greater than all others.
+/// A figure: a time or a number. A time that never comes, or does not end, is greater than all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Figure {
     Time(Millis),
     Number(u64),
+    Endless(Millis),
     Never,
 }
 
@@ -90,7 +92,7 @@ impl Figure {
         match self {
             Self::Time(Millis(millis)) => u128::from(millis) * 1_000_000,
             Self::Number(number) => number.into(),
-            Self::Never => u128::MAX,
+            Self::Endless(_) | Self::Never => u128::MAX,
         }
     }
 
@@ -98,6 +100,7 @@ impl Figure {
         match self {
             Self::Time(time) => time.to_string(),
             Self::Number(number) => number.to_string(),
+            Self::Endless(time) => format!("{time} or more, without end"),
             Self::Never => "never".into(),
         }
     }
@@ -115,13 +118,18 @@ impl Metric {
         )
     }
 
-    /// The figure of a workload in a failure; none for the score and targets.
-    fn of(self, cell: &Cell) -> Option<Figure> {
+    /// The figure of a workload in a failure; none for the score and targets. A time that goes on when
+    /// the run ends has no end.
+    fn of(self, cell: &Cell, horizon: Millis) -> Option<Figure> {
         let run = &cell.worst;
+        let time = |figure: TargetFigure, time: Millis| match figure.of(cell, horizon) {
+            (true, _) => Figure::Endless(time),
+            (false, _) => Figure::Time(time),
+        };
         Some(match self {
-            Self::ZeroReady => Figure::Time(run.at_zero),
-            Self::Below => Figure::Time(run.below),
-            Self::LongestGap => Figure::Time(run.longest_gap),
+            Self::ZeroReady => time(TargetFigure::AtZero, run.at_zero),
+            Self::Below => time(TargetFigure::Below, run.below),
+            Self::LongestGap => time(TargetFigure::Below, run.longest_gap),
             Self::WholeAgain if run.below.0 == 0 => Figure::Time(Millis(0)),
             Self::WholeAgain => run.whole_again.map_or(Figure::Never, Figure::Time),
             Self::LeastReady => Figure::Number(u64::try_from(run.least_ready).unwrap_or(0)),
@@ -214,6 +222,7 @@ impl Rule {
             // A rule about nothing would never fail.
             return Vec::from([broken(None, "there is no such workload")]);
         }
+        let horizon = outline.options.horizon.into();
         let breaks = |amount: u128| self.orderings.contains(&amount.cmp(&self.limit));
         if let Metric::Targets(verdict) = self.metric {
             let targets = || targets.iter().filter(|it| matches(&it.subject));
@@ -228,27 +237,41 @@ impl Rule {
             });
             return each.collect();
         }
+        let all = || outline.subjects.iter().filter(|it| matches(it));
+        let not_judged = all().filter_map(|it| Some((it, outline.not_judged(it)?)));
+        // Workloads that ask for no pod can be left out beside others, not alone.
+        let alone = all().all(|it| outline.not_judged(it).is_some());
+        let not_judged = not_judged.filter(|(_, reason)| alone || *reason == NotJudged::Down);
+        let mut found: Vec<Broken> = not_judged
+            .map(|(it, reason)| broken(Some(it), &format!("{it}: {}", reason.as_str())))
+            .collect();
+        if self.metric == Metric::DeadEndpoints && !all().any(|it| outline.served.contains(it)) {
+            found.push(broken(None, "no Service has a ready pod of such a workload"));
+        }
         if self.metric == Metric::Score {
             let bad = report.workloads.iter().filter(|row| {
-                matches(&row.subject) && breaks(row.score.unwrap_or_default().into())
+                let is_judged = outline.not_judged(&row.subject).is_none();
+                is_judged && matches(&row.subject) && breaks(row.score.unwrap_or_default().into())
             });
             let each = bad.map(|row| {
                 let score = row.score.map_or_else(|| "missing".into(), |it| it.to_string());
                 broken(Some(&row.subject), &format!("the score of {} is {score}", row.subject))
             });
-            return each.collect();
+            found.extend(each);
+            return found;
         }
         let counts = |cell: &&Cell| {
             let domain = outline.domains.get(cell.domain);
             domain.is_some_and(|it| !it.whole_cluster) && matches(&cell.worst.subject)
         };
         let each = report.cells.iter().filter(counts).filter_map(|cell| {
-            let figure = self.metric.of(cell).filter(|it| breaks(it.amount()))?;
+            let figure = self.metric.of(cell, horizon).filter(|it| breaks(it.amount()))?;
             let (subject, value) = (&cell.worst.subject, figure.text());
             let place = failure(report, cell.domain, &cell.fault);
             Some(broken(Some(subject), &format!("{subject}: {value} ({place})")))
         });
-        each.collect()
+        found.extend(each);
+        found
     }
 }
 
