@@ -402,7 +402,7 @@ impl Simulator {
                     continue;
                 }
                 Action::ReportNode { node, taints } => {
-                    self.nodes.record_node(self.api.now, &node, &taints);
+                    self.nodes.record_node(&self.api, &node, &taints);
                     let (shard, taints) = (shard_of(node.as_str()), taints.to_vec());
                     self.api.emit(EventKind::NodeEvaluated { node, shard, taints });
                     continue;
@@ -541,6 +541,11 @@ fn act_for_device_taints(simulator: &mut Simulator, action: DeviceTaintEvictionA
 fn sync_stateful_set(simulator: &mut Simulator) {
     if simulator.api.config.release.recreates_ended_pods_at_once() {
         return;
+    }
+    // The pods that are gone by now have no timers any more when others take their names.
+    while simulator.nodes.taint_eviction.has_queued_work() {
+        simulator.nodes.run_taint_eviction(&mut simulator.api.context(&mut simulator.sequence));
+        simulator.run_taint_eviction_actions();
     }
     if let Some(control) = &mut simulator.control
         && control.stateful_sets.next_work().is_some()
