@@ -572,6 +572,7 @@ impl Scenario {
         let nodes = nodes.chain(groups.iter().flat_map(NodeGroup::nodes).map(Arc::new));
         let pods = pods.chain(groups.iter().flat_map(NodeGroup::pods).map(Arc::new));
         let begin = InitialState {
+            has_run_before: true,
             leases: self.leases().collect(),
             workloads: self.objects.workloads.clone(),
             budgets: self.objects.budgets.clone(),

@@ -157,6 +157,9 @@ pub struct InitialState {
     pub volumes: InitialVolumes,
     /// Objects of `resource.k8s.io`; they take part with the control plane alone.
     pub devices: Vec<DeviceObject>,
+    /// Whether the control plane has been running, so that timers of pods on tainted nodes run since
+    /// the taints were added (`timeAdded`); otherwise it starts now, and so do they.
+    pub has_run_before: bool,
     /// When the clocks of kubelets tick by which they post their status, after the beginning; that
     /// of their leases unless given.
     pub status_ticks: OrderedMap<NodeName, Timestamp>,
@@ -337,6 +340,9 @@ impl Simulator {
         nodes.start_taint_eviction(api);
         nodes.pass_orders = begin.pass_orders;
         nodes.start_lifecycle(api, kubelets);
+        if begin.has_run_before {
+            nodes.resume(&mut api.context(sequence));
+        }
         Ok(simulator)
     }
 

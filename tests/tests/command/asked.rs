@@ -205,3 +205,104 @@ fn a_pod_of_a_file_is_evicted_at_the_time_at_which_a_run_deletes_it() {
         assert!(ran.err.contains(why) && ran.code == code, "{line}: {ran:?}");
     }
 }
+
+/// Three pods of StatefulSets whose node is deleted while timers of theirs run.
+const SETS: &str = "\
+apiVersion: taintlab/v1
+kind: Scenario
+metadata: {title: Two sets lose a node}
+kubernetes: {controlPlane: true, nodeLifecycle: true}
+objects:
+  nodes: [{metadata: {name: a}}, {metadata: {name: b}}]
+  workloads:
+    - apiVersion: apps/v1
+      kind: StatefulSet
+      metadata: {name: db}
+      spec:
+        replicas: 1
+        selector: {matchLabels: {app: db}}
+        template:
+          metadata: {labels: {app: db}}
+          spec:
+            containers: [{name: c}]
+            tolerations:
+              - key: node.kubernetes.io/unreachable
+                operator: Exists
+                effect: NoExecute
+                tolerationSeconds: 3600
+    - apiVersion: apps/v1
+      kind: StatefulSet
+      metadata: {name: other}
+      spec:
+        replicas: 2
+        selector: {matchLabels: {app: other}}
+        template:
+          metadata: {labels: {app: other}}
+          spec:
+            containers: [{name: c}]
+            tolerations:
+              - key: node.kubernetes.io/unreachable
+                operator: Exists
+                effect: NoExecute
+                tolerationSeconds: 3600
+steps:
+  - {at: 30s, do: {stopKubelet: {node: a}}}
+  - {at: 140s, do: {deleteNode: {node: a}}}
+until: 3h
+";
+
+#[test]
+fn a_pod_does_not_inherit_the_timer_of_the_one_before_it() {
+    let ran = taintlab("run sets.yaml", &[("sets.yaml", SETS)]);
+    assert_eq!(ran.out.matches("Cancelling deletion of Pod").count(), 2, "{}", ran.out);
+    assert!(!ran.out.contains("Marking for deletion"), "{}", ran.out);
+}
+
+/// A cluster in the middle of an outage: its timers have been running.
+#[test]
+fn a_timer_runs_since_the_taint_was_added() {
+    let cluster = |pod: &str, more: &str| {
+        format!(
+            "apiVersion: v1
+kind: Node
+metadata: {{name: one}}
+spec:
+  taints:
+  - {{key: node.kubernetes.io/unreachable, effect: NoExecute, timeAdded: \"2026-11-20T08:10:05Z\"}}{more}
+status:
+  conditions:
+  - {{type: Ready, status: Unknown, lastTransitionTime: \"2026-11-20T08:14:05Z\"}}
+---
+apiVersion: v1
+kind: Node
+metadata: {{name: two}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: p, creationTimestamp: \"{pod}\"}}
+spec:
+  nodeName: one
+  containers: [{{name: c}}]
+  tolerations:
+  - {{key: node.kubernetes.io/unreachable, operator: Exists, effect: NoExecute, tolerationSeconds: 300}}
+  - {{key: x, operator: Exists, effect: NoExecute, tolerationSeconds: 30}}
+"
+        )
+    };
+    let old = "2026-11-20T07:00:00Z";
+    let later = "\n  - {key: x, effect: NoExecute, timeAdded: \"2026-11-20T08:12:05Z\"}";
+    for (pod, more, evicted) in [
+        (old, "", "1m0s"),
+        // The pod came a minute after the taint.
+        ("2026-11-20T08:11:05Z", "", "2m0s"),
+        // A taint that comes while a timer runs does not make it shorter.
+        (old, later, "1m0s"),
+    ] {
+        let text = cluster(pod, more);
+        let ran = taintlab("when p -f c.yaml --fault none", &[("c.yaml", text.as_str())]);
+        let head = format!("default/p: if nothing happens, it is evicted after {evicted}\n");
+        assert!(ran.out.starts_with(&head), "{}{}", ran.out, ran.err);
+        let since = "unreachable:NoExecute, 4m0s of it before the beginning";
+        assert!(pod != old || ran.out.contains(since), "{}", ran.out);
+    }
+}

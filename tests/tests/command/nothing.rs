@@ -111,7 +111,8 @@ fn pod(grace: u8, phase: &str) -> String {
     format!(
         "apiVersion: v1\nkind: Node\nmetadata: {{name: a}}\nstatus: {{allocatable: {{cpu: 4, pods: \
          20}}}}\n---\napiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec: {{nodeName: a, \
-         terminationGracePeriodSeconds: {grace}, containers: [{{name: c}}]}}\nstatus: {{phase: {phase}}}\n"
+         terminationGracePeriodSeconds: {grace}, containers: [{{name: c}}]}}\nstatus: {{phase: \
+         {phase}}}\n"
     )
 }
 

@@ -28,7 +28,7 @@ use core::time::Duration;
 
 use taintlab_rules::api::{Node, NodeName, Pod, PodKey, Taint, Toleration};
 use taintlab_rules::cluster::{Change, Lister};
-use taintlab_rules::order::{OrderedMap, OrderedSet};
+use taintlab_rules::order::{Order, OrderedMap, OrderedSet};
 use taintlab_rules::policy::matching::{
     find_matching_untolerated_taint, matching_tolerations, min_toleration_time,
 };
@@ -39,7 +39,7 @@ use taintlab_rules::queue::timed_worker_queue::{AddWork, TimedWorker, TimedWorke
 use taintlab_rules::queue::timer_queue::TimerId;
 use taintlab_rules::queue::work_queue::WorkQueue;
 use taintlab_rules::release::{FeatureGate, FeatureGates, KubernetesRelease};
-use taintlab_rules::time::Timestamp;
+use taintlab_rules::time::{Time, Timestamp};
 
 pub use self::action::{Decision, EvictionDecision, ScheduledEviction, TaintEvictionAction};
 use self::deletion::Deletions;
@@ -90,6 +90,8 @@ pub struct TaintEvictionController {
     deletions: Deletions,
     actions: VecDeque<TaintEvictionAction>,
     now: Timestamp,
+    /// A moment and its wall-clock time; see [`resume`](Self::resume).
+    resumed: Option<(Timestamp, Time)>,
 }
 
 impl TaintEvictionController {
@@ -111,7 +113,35 @@ impl TaintEvictionController {
             deletions: Deletions::default(),
             actions: VecDeque::new(),
             now: Timestamp::ZERO,
+            resumed: None,
         }
+    }
+
+    /// Lets timers of the pods that are there now run since their nodes were tainted (`timeAdded`), as
+    /// those of a controller that ran before do. Without it they begin now, as after a restart.
+    pub fn resume(&mut self, now: Timestamp, wall_clock: Time) {
+        self.resumed = Some((now, wall_clock));
+    }
+
+    /// The time at which the timer of a pod ends that has been running.
+    fn resumed_timer(&self, now: Timestamp, pod: &Pod, taints: &[Taint]) -> Option<Timestamp> {
+        let (_, wall_clock) = self.resumed.filter(|(at, _)| *at == now)?;
+        let there = pod.metadata.creation_timestamp;
+        let gate = self.behaviour.comparison_operators;
+        let tolerations = &pod.spec.tolerations;
+        let added = |taint: &Taint| taint.time_added.unwrap_or(wall_clock);
+        let mut times: Vec<Time> = taints.iter().map(added).collect();
+        times.order();
+        // The first taints that a pod did not tolerate for ever began its timer, and others after
+        // them did not change it.
+        times.into_iter().take_while(|at| *at < wall_clock).find_map(|at| {
+            let known: Vec<Taint> = taints.iter().filter(|it| added(it) <= at).cloned().collect();
+            let used = matching_tolerations(&known, tolerations, gate).used;
+            let used = used.iter().filter_map(|&index| tolerations.get(index));
+            let min = Duration::from_nanos(u64::try_from(min_toleration_time(used)).ok()?);
+            let over = wall_clock.since(there.map_or(at, |there| there.max(at)));
+            Some(now.saturating_add(min.saturating_sub(over)))
+        })
     }
 
     /// Reports that a node was added (`old` is `None`), changed, or deleted (`new` is `None`).
@@ -269,7 +299,8 @@ impl TaintEvictionController {
         }
         self.tainted_nodes.insert(name.clone(), taints.clone());
         for (key, pod) in lister.pods_on_node(name.as_str()) {
-            self.process_pod_on_node(now, key, &pod.spec.tolerations, &taints);
+            let resumed = self.resumed_timer(now, pod, &taints);
+            self.process_pod_on_node((now, resumed), key, &pod.spec.tolerations, &taints);
         }
     }
 
@@ -287,15 +318,15 @@ impl TaintEvictionController {
         // Without an entry nothing is cancelled: a timer that a pod brought from another node fires
         // here.
         if let Some(taints) = self.tainted_nodes.get(node).cloned() {
-            self.process_pod_on_node(now, &item.pod, &pod.spec.tolerations, &taints);
+            self.process_pod_on_node((now, None), &item.pod, &pod.spec.tolerations, &taints);
         }
     }
 
     /// Mirrors `Controller.processPodOnNode`. `taints` is never empty: upstream would evict
-    /// immediately.
+    /// immediately. `resumed` is the end of a timer that has been running.
     fn process_pod_on_node(
         &mut self,
-        now: Timestamp,
+        (now, resumed): (Timestamp, Option<Timestamp>),
         pod: &PodKey,
         tolerations: &[Toleration],
         taints: &[Taint],
@@ -311,7 +342,7 @@ impl TaintEvictionController {
             self.tolerated_forever(pod);
             return;
         };
-        let fire_at = now.saturating_add(Duration::from_nanos(min));
+        let fire_at = resumed.unwrap_or(now.saturating_add(Duration::from_nanos(min)));
         // Upstream keeps the timer if it was created *before* now. A real clock never gives the
         // same reading for two changes, so here an equal time counts as before.
         if let Some(worker) = self.queue.get_worker(pod) {
@@ -324,7 +355,10 @@ impl TaintEvictionController {
             AddWork::Armed => EvictionDecision::Scheduled { created_at: now, fire_at },
             AddWork::StartNow => {
                 self.starting.push_back(pod.clone());
-                EvictionDecision::ToleratedForNoTime
+                match resumed {
+                    Some(_) => EvictionDecision::Scheduled { created_at: now, fire_at },
+                    None => EvictionDecision::ToleratedForNoTime,
+                }
             }
         };
         self.report(pod, decision);

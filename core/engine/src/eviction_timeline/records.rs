@@ -11,9 +11,9 @@ use hashbrown::hash_map::EntryRef;
 use taintlab_rules::api::{NodeName, Pod, PodKey, Taint, Toleration, well_known};
 use taintlab_rules::order::{Order, OrderedMap};
 use taintlab_rules::policy::matching::matching_tolerations;
-use taintlab_rules::time::Timestamp;
+use taintlab_rules::time::{Time, Timestamp};
 
-use super::time_budget::{Cause, Eviction};
+use super::time_budget::{Cause, Eviction, Moment};
 use crate::controllers::device_taint_eviction::DeviceEviction;
 use crate::controllers::node_lifecycle::NodeTaintHistory;
 use crate::controllers::taint_eviction::{Decision, EvictionDecision};
@@ -35,7 +35,7 @@ pub(crate) struct EvictionRecords {
 struct TaintedNode {
     taints: Arc<[Taint]>,
     /// Text of each taint, and the time at which the node got it.
-    told: Arc<[(Arc<str>, Timestamp)]>,
+    told: Arc<[(Arc<str>, Moment)]>,
     taint_history: Option<Arc<NodeTaintHistory>>,
 }
 
@@ -76,7 +76,9 @@ impl EvictionRecords {
             eviction.gone_at.is_none_or(|gone| gone > at || gone == at && is_same(eviction))
         });
         // Timers are by name, so that a running one may belong to an earlier pod.
-        found.filter(|eviction| eviction.created_at <= at || uid.is_none() || is_same(eviction))
+        found.filter(|eviction| {
+            eviction.created_at <= at.into() || uid.is_none() || is_same(eviction)
+        })
     }
 
     /// Last eviction of each name, by key.
@@ -91,7 +93,7 @@ impl EvictionRecords {
     /// Records a node that the taint-eviction controller has looked at.
     pub(crate) fn record_node(
         &mut self,
-        now: Timestamp,
+        (now, start): (Timestamp, Time),
         node: &NodeName,
         taints: &[Taint],
         taint_history: Option<&NodeTaintHistory>,
@@ -107,7 +109,13 @@ impl EvictionRecords {
         let told = |taint: &Taint| {
             let known = before.and_then(|before| before.told_of(|known| known == taint));
             let since = known.map(|(_, told)| told.clone());
-            since.unwrap_or_else(|| (format!("{}:{}", taint.key, taint.effect).into(), now))
+            since.unwrap_or_else(|| {
+                // What is there at the beginning came before.
+                let added = taint.time_added.filter(|_| now == Timestamp::ZERO);
+                let since =
+                    added.map_or(now.into(), |added| Moment::of(added, start).min(now.into()));
+                (format!("{}:{}", taint.key, taint.effect).into(), since)
+            })
         };
         let known = TaintedNode {
             taints: taints.into(),
@@ -171,13 +179,20 @@ impl EvictionRecords {
         };
         let (taint, toleration) = match untolerated {
             Some(taint) => (tainted.told_of(|known| known.matches(taint)), None),
-            None => tainted.limit(&object.spec.tolerations, self.comparison_operators),
+            None => {
+                let gate = self.comparison_operators;
+                tainted.limit(&object.spec.tolerations, gate, fire_at.into())
+            }
         };
         let Some((taint, (name, since))) = taint else { return };
         // Only these two taints come from the node lifecycle controller.
         let own = [well_known::NOT_READY, well_known::UNREACHABLE].contains(&taint.key.as_str());
         let taint_history = tainted.taint_history.clone().filter(|_| own);
         let cause = Cause::Taint { taint: name.clone(), toleration, since: *since, taint_history };
+        // A timer that has been running since before the beginning is shorter.
+        let whole = toleration.map(|(_, seconds)| u64::try_from(seconds).unwrap_or_default());
+        let began = whole.map(|whole| Moment::from(fire_at).minus(Duration::from_secs(whole)));
+        let created_at = began.map_or(created_at.into(), |began| began.min(created_at.into()));
         entry.insert(begun(object, node.clone(), cause, (created_at, fire_at)));
     }
 
@@ -241,12 +256,12 @@ impl Eviction {
     /// Eviction by the node lifecycle controller.
     pub(crate) fn by_lifecycle(now: Timestamp, pod: &Pod, history: NodeTaintHistory) -> Self {
         let node = pod.spec.node_name.as_str().into();
-        begun(pod, node, Cause::NodeLost(Arc::new(history)), (now, now))
+        begun(pod, node, Cause::NodeLost(Arc::new(history)), (now.into(), now))
     }
 
     /// Eviction by the device taint eviction controller.
     pub(crate) fn by_device(pod: &Pod, planned: DeviceEviction) -> Self {
-        let times = (planned.created_at, planned.fire_at());
+        let times = (planned.created_at.into(), planned.fire_at());
         let node = pod.spec.node_name.as_str().into();
         begun(pod, node, Cause::DeviceTaint(Arc::new(planned)), times)
     }
@@ -256,7 +271,7 @@ fn begun(
     pod: &Pod,
     node: NodeName,
     cause: Cause,
-    (created_at, fire_at): (Timestamp, Timestamp),
+    (created_at, fire_at): (Moment, Timestamp),
 ) -> Eviction {
     let uid = pod.metadata.uid.as_str().into();
     let (deleted_at, grace, gone_at) = (None, None, None);
@@ -265,25 +280,32 @@ fn begun(
 }
 
 /// A taint, its text, and the time at which the node got it.
-type Told<'a> = (&'a Taint, &'a (Arc<str>, Timestamp));
+type Told<'a> = (&'a Taint, &'a (Arc<str>, Moment));
 
 impl TaintedNode {
     fn told_of(&self, wanted: impl Fn(&Taint) -> bool) -> Option<Told<'_>> {
         self.taints.iter().zip(self.told.iter()).find(|(taint, _)| wanted(taint))
     }
 
-    /// The taint that is tolerated for the shortest time, and the toleration with that time.
+    /// The taint that is tolerated for the shortest time, and the toleration with that time; or the one
+    /// that ends then, since a timer that runs is not made shorter by other taints.
     fn limit(
         &self,
         tolerations: &[Toleration],
         gate: bool,
+        fire_at: Moment,
     ) -> (Option<Told<'_>>, Option<(usize, i64)>) {
         let used = matching_tolerations(&self.taints, tolerations, gate).used;
         let told = self.taints.iter().zip(self.told.iter());
         let limits = used.iter().zip(told).filter_map(|(index, told)| {
             Some((tolerations.get(*index)?.toleration_seconds?, *index, told))
         });
-        match limits.min_by_key(|(seconds, ..)| *seconds) {
+        let ends = |since: Moment, seconds: i64| {
+            since.plus(Duration::from_secs(u64::try_from(seconds).unwrap_or_default()))
+        };
+        match limits.min_by_key(|(seconds, _, (_, (_, since)))| {
+            (ends(*since, *seconds) != fire_at, *seconds)
+        }) {
             Some((seconds, index, told)) => (Some(told), Some((index, seconds))),
             None => (None, None),
         }

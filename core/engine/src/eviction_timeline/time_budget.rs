@@ -17,7 +17,7 @@ use crate::controllers::node_lifecycle::{
 };
 
 /// A moment before or after the beginning, serialised in milliseconds with fractions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "typescript-all", derive(tsify::Tsify), tsify(type = "number"))]
 pub struct Moment(i64);
 
@@ -317,7 +317,7 @@ pub(crate) struct Eviction {
     pub(crate) node: NodeName,
     pub(crate) cause: Cause,
     /// Time at which the controller looked at the pod, and time at which its toleration ends.
-    pub(crate) created_at: Timestamp,
+    pub(crate) created_at: Moment,
     pub(crate) fire_at: Timestamp,
     /// Whether the request had to wait for the controller's client.
     pub(crate) throttled: bool,
@@ -337,7 +337,7 @@ pub(crate) enum Cause {
         /// Index of the toleration that limits the time, and its seconds.
         toleration: Option<(usize, i64)>,
         /// Time at which the node got it.
-        since: Timestamp,
+        since: Moment,
         /// History of the taint, if the node lifecycle controller added it.
         taint_history: Option<alloc::sync::Arc<NodeTaintHistory>>,
     },
@@ -646,7 +646,7 @@ impl Eviction {
                 terms.taint_history(taint_history)
             }
             Cause::Taint { taint, since, .. } => {
-                terms.begin((*since).into(), format!("the node is tainted {taint}"));
+                terms.begin(*since, format!("the node is tainted {taint}"));
             }
             Cause::DeviceTaint(planned) => {
                 let DeviceEviction { claim, taint, toleration, .. } = planned.as_ref();
@@ -659,12 +659,16 @@ impl Eviction {
             }
         }
         let text = "the controller looks at the pod";
-        terms.until(TermKind::Noticed, self.created_at.into(), text, String::new());
+        terms.until(TermKind::Noticed, self.created_at, text, String::new());
         if let Cause::Taint { taint, toleration, .. } = &self.cause {
             let set_by = toleration.map_or_else(String::new, |(index, seconds)| {
                 format!("spec.tolerations[{index}].tolerationSeconds={seconds}")
             });
-            let text = format!("the pod tolerates {taint}");
+            let mut text = format!("the pod tolerates {taint}");
+            let before = Moment::default().since(self.created_at);
+            if !before.is_zero() {
+                text += &format!(", {} of it before the beginning", format_duration(before));
+            }
             terms.until(TermKind::Toleration, self.fire_at.into(), text, set_by);
         }
         let evicted_at = self.deleted_at.unwrap_or(self.fire_at).into();

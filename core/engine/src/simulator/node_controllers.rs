@@ -87,6 +87,22 @@ impl NodeControllers {
         Some(timers_lost)
     }
 
+    /// Timers of pods run since their nodes were tainted, and nodes keep these taints.
+    pub(super) fn resume(&mut self, context: &mut Context<'_>) {
+        let wall_clock = context.wall_clock();
+        let is_old = |taint: &Taint| taint.time_added.is_some_and(|added| added < wall_clock);
+        let mut nodes = context.cluster.nodes().map(|(_, node)| node);
+        if nodes.any(|node| node.spec.taints.iter().any(is_old)) {
+            self.taint_eviction.resume(context.now, wall_clock);
+            while self.taint_eviction.has_queued_work() {
+                self.run_taint_eviction(context);
+            }
+        }
+        if let Some(lifecycle) = &mut self.lifecycle {
+            lifecycle.keep_taints();
+        }
+    }
+
     /// A node lifecycle controller that knows nothing is told of all leases, nodes and pods.
     pub(super) fn start_lifecycle(&mut self, api: &mut ApiServer, kubelets: &Kubelets) {
         if !api.config.node_lifecycle || !self.flags.is_enabled() {
@@ -235,10 +251,10 @@ impl NodeControllers {
     }
 
     /// The taint-eviction controller knows other taints of a node.
-    pub(super) fn record_node(&mut self, now: Timestamp, node: &NodeName, taints: &[Taint]) {
+    pub(super) fn record_node(&mut self, api: &ApiServer, node: &NodeName, taints: &[Taint]) {
         let lifecycle = self.lifecycle.as_ref();
         let history = lifecycle.and_then(|lifecycle| lifecycle.taint_history(node.as_str()));
-        self.records.record_node(now, node, taints, history);
+        self.records.record_node((api.now, api.config.start), node, taints, history);
     }
 
     /// A controller has deleted a pod.

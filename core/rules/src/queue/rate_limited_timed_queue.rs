@@ -95,6 +95,11 @@ impl<K: Clone + Ord> RateLimitedTimedQueue<K> {
         self.set.remove(value);
     }
 
+    /// Remembers a value as processed before, so that it is not added again.
+    pub fn set_insert(&mut self, value: K) {
+        self.set.insert(value);
+    }
+
     /// Removes and forgets all values. Mirrors `Clear`.
     pub fn clear(&mut self) {
         self.queue.clear();

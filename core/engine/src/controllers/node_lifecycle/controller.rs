@@ -45,6 +45,8 @@ pub struct NodeLifecycleController {
     /// Pass that is due independently of any node: a turn failed, and the queue of that zone has to
     /// be put in order again.
     pub(super) order_due: Option<Timestamp>,
+    /// Whether the first pass is to come, and taints from before stay.
+    pub(super) resumes: bool,
     pub(super) node_items: WorkQueue<NodeName>,
     pub(super) pod_items: PodItems,
     pub(super) steps: VecDeque<Step>,
@@ -105,6 +107,7 @@ impl NodeLifecycleController {
             zones: OrderedMap::new(),
             wakeups: WakeupIndex::default(),
             order_due: None,
+            resumes: false,
             node_items: WorkQueue::default(),
             pod_items: PodItems::default(),
             steps: VecDeque::new(),
@@ -122,6 +125,12 @@ impl NodeLifecycleController {
             queues_changed: now,
             now,
         }
+    }
+
+    /// Lets nodes keep the taints of this controller that they have had since before it began
+    /// (`timeAdded`), as if it had run then; otherwise its first pass takes them away.
+    pub fn keep_taints(&mut self) {
+        self.resumes = true;
     }
 
     /// Sets orders for health passes: nodes of a list are visited in its order, others by name.

@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use taintlab_rules::api::{ConditionStatus, Node, NodeName};
+use taintlab_rules::api::{ConditionStatus, Node, NodeName, Taint, well_known};
 use taintlab_rules::cluster::Lister;
 use taintlab_rules::order::Order;
 use taintlab_rules::protocol::RequestResult;
@@ -110,10 +110,20 @@ impl NodeLifecycleController {
     /// Registers new nodes: their `NoExecute` taints from this controller are removed, whatever
     /// their conditions.
     fn register(&mut self, added: Vec<(NodeName, Arc<Node>, ZoneKey)>) {
+        let (resumes, stamp) = (core::mem::take(&mut self.resumes), self.stamp());
+        let is_own = |taint: &Taint| {
+            [well_known::UNREACHABLE, well_known::NOT_READY].contains(&taint.key.as_str())
+                && taint.is_no_execute()
+                && taint.time_added.is_some_and(|added| added < stamp)
+        };
         for (name, node, zone) in added {
             let what = alloc::format!("event: Registered Node {name} in Controller");
             self.record_node_event(&name, "RegisteredNode", &what);
-            if self.config.enable_taint_manager {
+            let known = resumes && self.config.enable_taint_manager;
+            let known = known && node.spec.taints.iter().any(is_own);
+            if let Some(zone) = self.zones.get_mut(&zone).filter(|_| known) {
+                zone.queue.set_insert(name);
+            } else if self.config.enable_taint_manager {
                 let then = AfterTaints::Reachable(zone);
                 let work = Self::mark_node_as_reachable(&name, &node, then);
                 self.steps.push_back(Step::Taints(work));
