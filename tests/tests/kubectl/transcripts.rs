@@ -10,7 +10,7 @@
 //! - then manifests, between `---` and `...`
 //!
 //! `$ wait DURATION` lets time pass, and shows what a drain that is under way prints, with the
-//! time. `$ kubectl …` runs a line; a here document follows it with
+//! time. `$ stop NODE` stops the kubelet of a node. `$ kubectl …` runs a line; a here document follows it with
 //! `> ` in front of its lines. What a line prints to the standard error output has `! ` in front,
 //! and `[1]` at the end says that it failed.
 //!
@@ -21,6 +21,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
+use taintlab_core::command::Command;
 use taintlab_core::event::{Event, EventKind};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{InitialState, InitialVolumes, Simulator, SimulatorConfig};
@@ -87,6 +88,11 @@ impl Terminal {
             let text = events.iter().filter_map(drain_line).collect();
             self.events.extend(events);
             return text;
+        }
+        if let Some(node) = line.strip_prefix("stop ") {
+            let command = Command::StopKubelet { node: node.into() };
+            self.simulator.handle_command(self.simulator.now(), command).unwrap();
+            return String::new();
         }
         let outcome = run(&Context::new(&self.simulator, &self.events), line, None);
         for command in &outcome.commands {

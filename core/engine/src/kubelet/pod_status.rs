@@ -129,9 +129,16 @@ fn default_status(release: KubernetesRelease, pod: &mut Pod, node: Option<&Node>
     let scheduled = since(pod, "PodScheduled").or(pod.metadata.creation_timestamp);
     let started = since(pod, "ContainersReady").or_else(|| since(pod, "Ready")).or(scheduled);
     let has_started = pod.status.phase != PodPhase::Pending;
+    // Of a node that is not ready the node lifecycle controller makes the pods not ready, but not
+    // their containers.
+    let of_node = node.and_then(|node| node.condition("Ready"));
+    let is_lost = of_node.is_some_and(|ready| ready.status != ConditionStatus::True);
+    let of_pod = pod.condition("Ready").filter(|_| !is_lost);
+    let ready = pod.condition("ContainersReady").or(of_pod);
+    let ready = ready.is_none_or(|condition| condition.status == ConditionStatus::True);
     let containers = |field: &str| -> Vec<Value> {
         let list = pod.spec.other.get(field).and_then(Value::as_array);
-        list.into_iter().flatten().map(|c| container_status(pod, c, started)).collect()
+        list.into_iter().flatten().map(|c| container_status(pod, c, started, ready)).collect()
     };
     let lists = [
         ("containerStatuses", containers("containers")),
@@ -179,14 +186,11 @@ fn since(pod: &Pod, type_: &str) -> Option<Time> {
 }
 
 /// Mirrors `convertToAPIContainerStatuses`.
-fn container_status(pod: &Pod, container: &Value, started: Option<Time>) -> Value {
+fn container_status(pod: &Pod, container: &Value, started: Option<Time>, ready: bool) -> Value {
     let text = |field: &str| container.get(field).and_then(Value::as_str).unwrap_or("");
     let started = started.map_or(Value::Null, |time| time.to_string().into());
     let (name, image) = (text("name"), text("image"));
     let id = format!("containerd://{}", identifier(&[&pod.metadata.uid, &pod.metadata.name, name]));
-    // A node that is lost makes a pod not ready, but not its containers.
-    let ready = pod.condition("ContainersReady").or_else(|| pod.condition("Ready"));
-    let ready = ready.is_none_or(|condition| condition.status == ConditionStatus::True);
     let ended = |code: i64, reason: &str| {
         let at = pod.condition("Ready").and_then(|ready| ready.last_transition_time);
         let at = at.map_or_else(|| started.clone(), |time| time.to_string().into());
