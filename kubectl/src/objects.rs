@@ -263,9 +263,11 @@ impl Session<'_> {
         names
     }
 
-    /// A workload with its controller's status.
+    /// A workload with its controller's status. That of a StatefulSet counts terminating pods, so
+    /// it stays as it was written; the view stands in for it until the controller first looks.
     fn workload_value(&self, workload: &Workload) -> Value {
         let mut value = json_value(workload).unwrap_or_default();
+        let is_written = value.pointer("/status/replicas").is_some();
         let Some(view) = self.simulator().workload_view(&workload.key()) else { return value };
         let fields: &[(&str, i64)] = match workload.kind {
             WorkloadKind::DaemonSet => &[
@@ -282,6 +284,7 @@ impl Session<'_> {
                 ("readyReplicas", view.ready),
                 ("availableReplicas", view.available),
             ],
+            WorkloadKind::StatefulSet if is_written => &[],
             WorkloadKind::Deployment | WorkloadKind::StatefulSet => &[
                 ("replicas", view.current),
                 ("readyReplicas", view.ready),
