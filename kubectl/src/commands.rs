@@ -24,10 +24,26 @@ pub(crate) fn creation(object: &Object) -> Result<Command, Failure> {
         Object::Other(resource, value) if resources::is_of_devices(resource) => {
             Ok(Command::CreateDeviceObject(typed(value).map_err(Failure::plain)?))
         }
-        Object::Other(resource, _) => {
-            Err(Failure::plain(format!("{} cannot be created here", resource.plural)))
-        }
+        Object::Other(resource, _) => Err(uncreatable(resource)),
     }
+}
+
+/// Whether objects of a type can be created.
+pub(crate) fn is_creatable(resource: &Resource) -> bool {
+    is_workload(resource)
+        || resources::is_of_devices(resource)
+        || [&resources::NODES, &resources::PODS, &resources::BUDGETS].contains(&resource)
+}
+
+/// The refusal to create an object of a type that has no command for it.
+pub(crate) fn uncreatable(resource: &Resource) -> Failure {
+    let instead = match resource.kind {
+        "Namespace" => ": a namespace exists once a pod or workload is in it",
+        "PriorityClass" => ": import them with the cluster",
+        _ if resources::is_storage(resource) => ": import them with the cluster",
+        _ => "",
+    };
+    Failure::plain(format!("{} cannot be created here{instead}", resource.plural))
 }
 
 /// The command that changes an existing object into this one.

@@ -9,7 +9,7 @@ use taintlab_core::command::Command;
 use taintlab_manifest::typed;
 use taintlab_manifest::{Diagnostic, Limits, import};
 
-use crate::commands::{creation, update};
+use crate::commands::{creation, is_creatable, uncreatable, update};
 use crate::failure::Failure;
 use crate::fields;
 use crate::flags::{self, Arguments};
@@ -137,6 +137,10 @@ pub(crate) fn create(session: &mut Session<'_>, arguments: &Arguments) -> Result
             });
     }
     if let Some(what) = arguments.positional.first() {
+        let resource = resources::find(what)?;
+        if !is_creatable(resource) {
+            return Err(uncreatable(resource));
+        }
         return Err(Failure::plain(format!(
             "`kubectl create {what}` is not possible here; use `kubectl create -f -`"
         )));
