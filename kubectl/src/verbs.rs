@@ -236,17 +236,29 @@ const LABEL_FLAGS: &[&Flag] = &[
 ];
 
 /// Verbs of `kubectl` that are not possible here, and why.
-const ABSENT: [(&str, &str); 12] = [
+const ABSENT: [(&str, &str); 24] = [
+    ("api-versions", "use `kubectl api-resources`"),
     ("attach", "containers do not really run"),
     ("auth", "there are no users: everything is allowed"),
     ("autoscale", "there is no horizontal autoscaler"),
+    ("certificate", "there are no certificates"),
+    ("cluster-info", "the simulated API server has no address"),
+    ("completion", "there is no shell"),
     ("config", "there is one cluster; choose a namespace with -n"),
     ("cp", "containers do not really run"),
+    ("debug", "containers do not really run"),
+    ("diff", "use `kubectl get -o yaml`"),
     ("edit", "there is no editor; use `kubectl apply -f -`"),
+    ("events", "use `kubectl get events`"),
     ("exec", "containers do not really run"),
     ("explain", "the reference of the fields is not in here"),
+    ("expose", "services cannot be created here"),
+    ("kustomize", "there are no files"),
     ("logs", "containers do not really run; `kubectl describe pod` tells what happened"),
+    ("plugin", "there are no files"),
     ("port-forward", "containers do not really run"),
+    ("proxy", "the simulated API server has no address"),
+    ("set", "use `kubectl patch`"),
     ("top", "metrics are not simulated"),
     ("wait", "time stands still while a command runs; let the clock run instead"),
 ];
