@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use taintlab_core::api::{
-    Node, PersistentVolume, PersistentVolumeClaim, Pod, PodDisruptionBudget, PodKey, PriorityClass,
-    StorageClass, Workload, WorkloadKey, WorkloadKind, default_claim, default_persistent_volume,
-    default_storage_class, json_value,
+    Node, NodeCondition, PersistentVolume, PersistentVolumeClaim, Pod, PodDisruptionBudget, PodKey,
+    PriorityClass, StorageClass, Workload, WorkloadKey, WorkloadKind, default_claim,
+    default_persistent_volume, default_storage_class, json_value,
 };
 use taintlab_core::cluster::Volumes;
 use taintlab_core::controllers::node_ttl::node_ttl;
@@ -210,8 +210,10 @@ impl Session<'_> {
         self.simulator().node_as_served(name)
     }
 
-    /// An object with the fields that the API server adds to those in the simulation.
+    /// An object with the fields that the API server adds to those in the simulation. One that was
+    /// given without times counts as created at the start.
     pub(crate) fn served(&self, object: &Object) -> Object {
+        let start = self.simulator().config().start.truncated_to_seconds();
         match object {
             Object::Pod(pod) => {
                 let node = self.simulator().cluster().get_node(&pod.spec.node_name);
@@ -219,10 +221,22 @@ impl Session<'_> {
                 Object::Pod(Arc::new(pod_as_served(release, pod, node.map(AsRef::as_ref))))
             }
             Object::Other(resource, value) => {
-                Object::Other(resource, with_default_labels(resource, value.clone()))
+                let mut value = with_default_labels(resource, value.clone());
+                if let Some(Value::Object(metadata)) = value.get_mut("metadata") {
+                    let created = metadata.entry("creationTimestamp");
+                    created.or_insert_with(|| start.to_string().into());
+                }
+                Object::Other(resource, value)
             }
             Object::Node(node) => {
                 let mut node = Node::clone(node);
+                let created = *node.metadata.creation_timestamp.get_or_insert(start);
+                for condition in &mut node.status.conditions {
+                    let NodeCondition { last_heartbeat_time, last_transition_time, .. } = condition;
+                    for time in [last_heartbeat_time, last_transition_time] {
+                        time.get_or_insert(created.max(start));
+                    }
+                }
                 if self.simulator().config().node_lifecycle {
                     let (key, seconds) = node_ttl(self.simulator().cluster().nodes().count());
                     let annotations = &mut node.metadata.annotations;

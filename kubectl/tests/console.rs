@@ -51,10 +51,10 @@ fn an_imported_cluster_shows_its_ages_versions_and_leases() {
 }
 
 #[test]
-fn a_node_without_version_and_time_gets_none() {
+fn a_node_without_time_is_as_old_as_the_simulation() {
     let node = "{apiVersion: v1, kind: Node, metadata: {name: a}}";
     let nodes = get(&simulator(node, Scenario::default()), "get nodes");
-    assert!(nodes.ends_with("a      Unknown   <none>   <unknown>   \n"), "{nodes}");
+    assert!(nodes.ends_with("a      Unknown   <none>   0s    \n"), "{nodes}");
 }
 
 fn container() -> Value {
