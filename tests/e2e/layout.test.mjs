@@ -147,6 +147,58 @@ for (const [name, context] of Object.entries(WINDOWS)) {
   );
 }
 
+/** Parts of a selector that lie over a part of another one, in words. */
+const overlaps = (page, one, other) =>
+  page.evaluate(
+    ([one, other]) => {
+      const boxes = (selector) =>
+        [...document.querySelectorAll(selector)]
+          .filter((part) => part.getClientRects().length > 0)
+          .map((part) => ({ words: part.innerText || part.title, box: part.getBoundingClientRect() }));
+      const crosses = (a, b) =>
+        a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+      return boxes(one).flatMap((a) =>
+        boxes(other)
+          .filter((b) => crosses(a.box, b.box))
+          .map((b) => `${a.words} and ${b.words}`),
+      );
+    },
+    [one, other],
+  );
+
+playgroundTest(
+  "between the usual widths the header is whole, and no control lies over the legend",
+  { sample: true, context: { viewport: { width: 1366, height: 768 } } },
+  async ({ page }) => {
+    await ready(page);
+    // An outage puts all there is to say into the legend.
+    await page.locator('[data-zone$="eu-1b"] .zonename').click();
+    await page.getByRole("button", { name: "Cut the zone's network" }).click();
+    await scrubTo(page, seconds(60));
+    for (const width of [1366, 1280, 1199, 1101, 960, 912, 860, 820, 805, 640, 600, 540, 481]) {
+      await page.setViewportSize({ width, height: 720 });
+      await assertFits(page, `${width} px`);
+      const cut = await page
+        .locator(".top :is(button, select):visible")
+        .evaluateAll((all) =>
+          all
+            .filter(
+              (it) =>
+                it.getBoundingClientRect().right > innerWidth || it.scrollWidth > it.clientWidth + 1,
+            )
+            .map((it) => it.dataset.testid),
+        );
+      assert.deepEqual(cut, [], `${width} px: the header`);
+      const over = await overlaps(
+        page,
+        '[data-testid="legend"] button',
+        ".board > .bar > :is(button, select, form)",
+      );
+      assert.deepEqual(over, [], `${width} px: the legend`);
+    }
+  },
+);
+
 playgroundTest(
   "on a phone the inspector does not hide what is selected",
   { context: { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true } },
