@@ -196,6 +196,15 @@ playgroundTest(
       );
       assert.deepEqual(over, [], `${width} px: the legend`);
     }
+    // The kind of an object is a word on a phone, too.
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.getByTestId("warnings-open").click();
+    const kinds = page.getByTestId("warnings").locator(".subjects button > .muted");
+    await kinds.first().waitFor();
+    const broken = await kinds.evaluateAll((all) =>
+      all.filter((it) => it.offsetHeight > 1.9 * Number.parseFloat(getComputedStyle(it).fontSize)),
+    );
+    assert.equal(broken.length, 0, "a kind is broken into two lines");
   },
 );
 
