@@ -209,6 +209,31 @@ playgroundTest(
 );
 
 playgroundTest(
+  "on a laptop the pane's toolbars are one row",
+  { sample: true, context: { viewport: { width: 1280, height: 720 } } },
+  async ({ page }) => {
+    await ready(page);
+    const sizes = [
+      { width: 1280, height: 720 },
+      { width: 1366, height: 768 },
+    ];
+    for (const name of ["lanes", "workloads", "events", "console"]) {
+      await showView(page, name);
+      const body = page.locator(".view:not([hidden]) > .viewbody");
+      await body.waitFor();
+      for (const size of sizes) {
+        await page.setViewportSize(size);
+        const head = await body.evaluate(
+          (body) =>
+            body.getBoundingClientRect().top - body.closest(".pane").getBoundingClientRect().top,
+        );
+        assert.ok(head <= 40, `${name} at ${size.width} px: a head of ${head} px`);
+      }
+    }
+  },
+);
+
+playgroundTest(
   "on a phone the inspector does not hide what is selected",
   { context: { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true } },
   async ({ page }) => {

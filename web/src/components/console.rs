@@ -325,8 +325,8 @@ impl Console {
 fn bar(ctx: &Context<Console>) -> Html {
     html! {
         <div class="bar">
-            <span class="hint">{ "Tab completes, ↑ and ↓ go through earlier lines, Shift Enter \
-                begins another line, Esc leaves." }</span>
+            <span class="hint">{ "Tab completes, ↑ ↓ earlier lines, Shift Enter new line, Esc \
+                leaves" }</span>
             <span class="grow"></span>
             <button class="btn quiet small"
                 onclick={ctx.link().callback(|_| ConsoleMsg::Clear)}>{ "Clear" }</button>

@@ -61,8 +61,7 @@ fn lines(workloads: &WorkloadsModel, props: &WorkloadsProps) -> Html {
                     <span class="grow"></span>
                     <button class="btn small" onclick={keep} {title}
                         data-testid={TestId::SetBaseline}>
-                        { if workloads.has_baseline { "Use as the new baseline" }
-                          else { "Use this run as baseline" } }
+                        { if workloads.has_baseline { "New baseline" } else { "Use as baseline" } }
                     </button>
                 }
             </div>
