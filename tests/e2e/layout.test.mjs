@@ -209,7 +209,7 @@ playgroundTest(
 );
 
 playgroundTest(
-  "on a laptop the pane's toolbars are one row",
+  "on a laptop the pane's toolbars are one row, and a story leaves the board in sight",
   { sample: true, context: { viewport: { width: 1280, height: 720 } } },
   async ({ page }) => {
     await ready(page);
@@ -229,6 +229,17 @@ playgroundTest(
         );
         assert.ok(head <= 40, `${name} at ${size.width} px: a head of ${head} px`);
       }
+    }
+    await page.getByTestId("question-why").click();
+    await page.getByTestId("story-answer").waitFor();
+    for (const size of sizes) {
+      await page.setViewportSize(size);
+      const { board, pod } = await page.evaluate(() => {
+        const bottom = (part) => part.getBoundingClientRect().bottom;
+        const board = document.querySelector(".board");
+        return { board: bottom(board), pod: bottom(board.querySelector("[data-pod]")) };
+      });
+      assert.ok(pod <= board, `${size.width} px: the pod ends at ${pod} px, the board at ${board}`);
     }
   },
 );
