@@ -545,6 +545,15 @@ mod tests {
             let found = told.get(from..).and_then(|rest| rest.find(part));
             from += found.unwrap_or_else(|| panic!("{part} is not in, or not in order: {told}"));
         }
+        // Evictions are counted once, whether the run has ended or not.
+        let counted = |told: &str| -> Vec<String> {
+            told.lines().filter(|line| line.contains(" evicted")).map(str::to_owned).collect()
+        };
+        let ended = session.simulator().outcome().unwrap();
+        assert_eq!(counted(&told), [ended.to_string()]);
+        session.seek(Timestamp::from_secs(300));
+        let told = export_as(&session, ExportKind::Incident).1;
+        assert_eq!(counted(&told), ["At 5m0s: 0 pods evicted."]);
     }
 
     /// Events from the start of a healthy cluster are only counted.

@@ -7,7 +7,7 @@ use std::path::Path;
 use taintlab_core::api::PodKey;
 use taintlab_core::pod_state::{PodCounts, PodHealth, PodVerdict};
 use taintlab_core::scenario::Scenario;
-use taintlab_core::simulator::{OutcomeKind, Simulator};
+use taintlab_core::simulator::{OutcomeKind, RunOutcome, Simulator};
 use taintlab_core::time::Timestamp;
 use taintlab_manifest::{Limits, read_scenario};
 
@@ -104,6 +104,15 @@ fn a_run_that_has_ended_says_how() {
         "Ended at 5m55.1s: 2 pods evicted; 2 stuck Terminating until worker-1 and worker-2 are back"
     );
     assert!(!outcome.is_uneventful());
+    // Stuck pods are not ready, too: the others are told apart from them.
+    let with = |pods: &[&PodKey]| {
+        let not_ready = pods.iter().map(|pod| (*pod).clone()).collect();
+        RunOutcome { not_ready, ..outcome.clone() }
+    };
+    assert!(with(&stuck[..1]).to_string().ends_with(" are back; 1 other not ready"));
+    assert!(with(&stuck[..2]).to_string().ends_with(" are back; 2 others not ready"));
+    let alone = RunOutcome { stuck: Vec::new(), ..with(&stuck[..2]) };
+    assert!(alone.to_string().ends_with(" evicted; 2 not ready"));
 }
 
 #[test]

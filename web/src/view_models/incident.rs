@@ -52,11 +52,13 @@ pub(crate) fn markdown(session: &Session) -> String {
     for note in noted {
         line(format!("- at {}: *{}*", at(note.at.timestamp()), note.note));
     }
-    let evicted = session.gone().iter().filter(|gone| gone.evicted.is_some()).count();
-    line(format!("\nAt {}: {} evicted and gone.", at(now), count(evicted, "pod")));
-    if let Some(outcome) = simulator.outcome() {
-        line(format!("\n{outcome}"));
-    }
+    // One number of evictions: that of the outcome, once there is one.
+    let until_now = || {
+        let evicted = count(simulator.evictions_until_now(), "pod");
+        format!("At {}: {evicted} evicted.", at(now))
+    };
+    let end = simulator.outcome().map(|outcome| outcome.to_string());
+    line(format!("\n{}", end.unwrap_or_else(until_now)));
     text
 }
 

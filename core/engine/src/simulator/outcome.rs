@@ -101,12 +101,18 @@ impl RunOutcome {
     pub fn parts(&self) -> Vec<OutcomePart> {
         let stuck = self.stuck.iter().map(|stuck| stuck.pods.len()).sum();
         let unschedulable = self.unschedulable.iter().map(|group| group.pods.len()).sum();
+        // Stuck pods are not ready, too, and stand in a part of their own.
+        let not_ready = match (stuck, self.not_ready.len()) {
+            (0, _) => "not ready",
+            (_, 1) => "other not ready",
+            _ => "others not ready",
+        };
         let candidates = [
             (OutcomeKind::Stuck, stuck, self.until_back()),
             (OutcomeKind::Unschedulable, unschedulable, self.reasons()),
             (OutcomeKind::Pending, self.pending.len(), "have no node".into()),
             (OutcomeKind::Starting, self.starting.len(), "do not start".into()),
-            (OutcomeKind::NotReady, self.not_ready.len(), "not ready".into()),
+            (OutcomeKind::NotReady, self.not_ready.len(), not_ready.into()),
         ];
         let mut parts = Vec::from([OutcomePart {
             kind: OutcomeKind::Evictions,
