@@ -31,16 +31,21 @@ pub(crate) struct Caption {
     pub(crate) about: Option<Selection>,
 }
 
-/// The caption of the present moment; none before anything was done.
+/// The caption of the present moment; none before anything was done or a pod was evicted.
 pub(crate) fn caption(session: &Session) -> Option<Caption> {
     let rows = session.rows();
     let rows = rows.get(rows.len().saturating_sub(MOST_ROWS)..).unwrap_or_default();
-    let begun = rows.iter().any(|row| is_done(&row.kind)) || rows.len() == MOST_ROWS;
+    let begun = rows.iter().any(|row| is_begin(&row.kind)) || rows.len() == MOST_ROWS;
     begun.then(|| latest(rows)).flatten()
 }
 
-fn is_done(kind: &RowKind) -> bool {
-    matches!(kind, RowKind::Edit(_) | RowKind::Step(_))
+/// Whether a row begins what is worth telling: an imported cluster also loses pods without an edit.
+fn is_begin(kind: &RowKind) -> bool {
+    match kind {
+        RowKind::Edit(_) | RowKind::Step(_) => true,
+        RowKind::Happened(what) => what.is_eviction(),
+        RowKind::Refused { .. } | RowKind::NotRefused(_) | RowKind::Skipped { .. } => false,
+    }
 }
 
 /// The caption of the latest row that is worth one, and of the rows that belong to it.
@@ -90,6 +95,13 @@ fn happened(
         && condition == "Ready"
     {
         return Some(ready_changed(before, moment, to, reason));
+    }
+    // The errors of a drain, not its warnings.
+    if let EventKind::DrainPrinted { is_error: true, line, .. } = what
+        && line.contains("error")
+    {
+        let text = format!("{}: kubectl drain: {line}", at(moment));
+        return Some(Caption { text, about: None });
     }
     None
 }
@@ -290,7 +302,9 @@ fn in_words(time: Duration) -> String {
 mod tests {
     use taintlab_core::api::{Taint, TaintEffect};
     use taintlab_core::command::Command;
+    use taintlab_core::policy::drain::DrainOptions;
     use taintlab_core::scenario::Scenario;
+    use taintlab_core::time::Span;
 
     use super::*;
 
@@ -353,6 +367,53 @@ mod tests {
         let told = caption(&session).unwrap();
         assert_eq!(told.text, "0s: You: cordon n.");
         assert_eq!(told.about, Some(Selection::Node("n".into())));
+    }
+
+    #[test]
+    fn an_eviction_is_told_without_an_edit() {
+        let scenario: Scenario = serde_json::from_value(serde_json::json!({
+            "apiVersion": "taintlab/v1",
+            "kind": "Scenario",
+            "objects": {
+                "nodes": [{ "metadata": { "name": "n" },
+                    "spec": { "taints": [{ "key": "k", "effect": "NoExecute" }] } }],
+                "pods": [{ "metadata": { "name": "web" }, "spec": { "nodeName": "n",
+                    "tolerations": [{ "key": "k", "operator": "Exists",
+                        "tolerationSeconds": 300 }] } }],
+            }
+        }))
+        .unwrap();
+        let mut session = Session::new(scenario).unwrap();
+        assert_eq!(caption(&session), None);
+        session.run_to_end();
+        assert_eq!(caption(&session).unwrap().text, "5m0s: web is evicted.");
+    }
+
+    #[test]
+    fn a_drain_that_a_budget_blocks_says_so() {
+        let labels = serde_json::json!({ "app": "web" });
+        let scenario: Scenario = serde_json::from_value(serde_json::json!({
+            "apiVersion": "taintlab/v1",
+            "kind": "Scenario",
+            "objects": {
+                "nodes": [{ "metadata": { "name": "n" } }],
+                "pods": [{ "metadata": { "name": "web", "labels": labels },
+                    "spec": { "nodeName": "n" } }],
+                "budgets": [{ "metadata": { "name": "web" },
+                    "spec": { "minAvailable": 1, "selector": { "matchLabels": labels } } }],
+            }
+        }))
+        .unwrap();
+        let mut session = Session::new(scenario).unwrap();
+        let timeout = Span(Duration::from_secs(60));
+        let options = DrainOptions { force: true, timeout, ..DrainOptions::default() };
+        session.apply(vec![Command::Drain { nodes: vec!["n".into()], options }]).unwrap();
+        let blocked = caption(&session).unwrap().text;
+        assert!(blocked.starts_with("0s: kubectl drain: error when evicting"), "{blocked}");
+        session.run_to_end();
+        let failed = caption(&session).unwrap().text;
+        assert!(failed.starts_with("1m0s: kubectl drain: error when evicting"), "{failed}");
+        assert!(failed.ends_with("global timeout reached: 1m0s"), "{failed}");
     }
 
     #[test]
