@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use taintlab_core::command::Command;
 use taintlab_core::condition::Condition;
+use taintlab_core::event::EventKind;
 use taintlab_core::lanes::LaneSubject;
+use taintlab_core::pod_state::PodVerdict;
 use taintlab_core::slices::Sliced;
 use taintlab_core::time::Timestamp;
 
@@ -14,7 +16,7 @@ use super::reading::{Placed, Reading};
 use super::visits::Staging;
 use super::{Host, Tell};
 use crate::protocol::{Effect, Notice, Progress, Reply, Request, Update};
-use crate::session::{Back, EndRun, MarkKind, Row, RunTo, Session, Way};
+use crate::session::{Back, EndRun, MarkKind, Row, RowKind, RunTo, Session, Way};
 use crate::text::{at, count};
 use crate::view_models::ViewModels;
 use crate::view_models::about::About;
@@ -380,13 +382,34 @@ impl Host {
             Until::Run(_) => {
                 let holds = condition.holds(self.session.simulator());
                 if holds {
-                    return Err(format!("`{condition}` already holds"));
+                    let never = self.never_was(&condition);
+                    return Err(never.unwrap_or_else(|| format!("`{condition}` already holds")));
                 }
                 let search = Search::Condition(condition, holds);
                 Ok(Some(What::Search(self.session.begin_run_to(), search)))
             }
             Until::Back(_) => Ok(Some(What::Back(self.session.begin_back_to(condition)))),
         }
+    }
+
+    /// Says that the pod or the node that is to be gone has never been here: its name may be
+    /// misspelt.
+    fn never_was(&self, condition: &Condition) -> Option<String> {
+        let (what, was) = match condition {
+            Condition::PodVerdict(pod, PodVerdict::Gone) => {
+                let mut gone = self.session.gone().iter();
+                (format!("pod `{pod}`"), gone.any(|gone| gone.pod == *pod))
+            }
+            Condition::NodeGone(node) => {
+                let is_it = |row: &Rc<Row>| {
+                    matches!(&row.kind, RowKind::Happened(EventKind::NodeDeleted { node: gone })
+                        if gone == node)
+                };
+                (format!("node `{node}`"), self.session.rows().iter().any(is_it))
+            }
+            _ => return None,
+        };
+        (!was).then(|| format!("there has been no {what} until now"))
     }
 
     /// Runs the job for one slice.

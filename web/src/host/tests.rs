@@ -709,6 +709,32 @@ fn running_until_a_condition_that_holds_already_says_so() {
     assert_eq!(page.host.session.now(), Timestamp::from_secs(50));
 }
 
+/// What is misspelt has not gone, although it is not there.
+#[test]
+fn running_until_something_is_gone_that_never_was_says_so() {
+    let mut page = page(1e9);
+    page.ask(example("why-345-seconds"));
+    for (line, what) in [
+        ("pod/default/web-typo gone", "pod `default/web-typo`"),
+        ("node/worker-typo gone", "node `worker-typo`"),
+    ] {
+        let (reply, _) = page.ask(Request::Until(Until::Run(line.to_owned())));
+        let Reply::Edited(Err(why)) = reply else { panic!("{reply:?}") };
+        assert_eq!(why, format!("there has been no {what} until now"));
+    }
+    page.ask(Request::Edit(vec![Command::DeleteNode { node: "worker-2".into() }]));
+    let holds = |page: &mut Page, line: &str| {
+        let (reply, _) = page.ask(Request::Until(Until::Run(line.to_owned())));
+        let Reply::Edited(Err(why)) = reply else { panic!("{reply:?}") };
+        assert_eq!(why, format!("`{line}` already holds"));
+    };
+    holds(&mut page, "node/worker-2 gone");
+    page.ask(example("bare-pod-vanishes"));
+    page.ask(Request::RunToEnd);
+    let gone = page.host.session.gone().first().unwrap().pod.clone();
+    holds(&mut page, &format!("pod/{gone} gone"));
+}
+
 #[test]
 fn the_last_row_that_has_happened_is_marked() {
     let mut page = page(1e9);
