@@ -656,6 +656,13 @@ pub(crate) struct EndRun {
     left: usize,
 }
 
+impl EndRun {
+    /// Whether the run ended at its limit, with something left to happen.
+    pub(crate) fn is_cut(&self, session: &Session) -> bool {
+        session.next().is_some_and(|next| next.at > self.until)
+    }
+}
+
 /// An empty cluster.
 impl Default for Session {
     fn default() -> Self {

@@ -501,8 +501,16 @@ impl Host {
             self.turn();
         }
         let reply = match what {
-            What::RunToEnd(_)
-            | What::Compare(_)
+            What::RunToEnd(run) => {
+                if run.is_cut(&self.session) {
+                    self.notice(Notice::info(format!(
+                        "Paused at {}: a run to the end stops after 24 hours. Press E to go on.",
+                        at(self.session.now()),
+                    )));
+                }
+                Reply::Done
+            }
+            What::Compare(_)
             | What::Read(..)
             | What::Place(..)
             | What::Make(..)

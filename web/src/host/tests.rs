@@ -735,6 +735,26 @@ fn running_until_something_is_gone_that_never_was_says_so() {
     holds(&mut page, &format!("pod/{gone} gone"));
 }
 
+/// Some clusters never come to rest: a run to the end says that it ended at its limit.
+#[test]
+fn a_run_to_the_end_says_when_it_ended_at_its_limit() {
+    let mut page = page(1e9);
+    let mut paused = |name: &str| {
+        page.ask(example(name));
+        let (_, effects) = page.ask(Request::RunToEnd);
+        let said = effects.into_iter().filter_map(|effect| match effect {
+            Effect::Say(notice) => Some(notice.text),
+            _ => None,
+        });
+        said.collect::<Vec<_>>()
+    };
+    assert_eq!(paused("why-345-seconds"), Vec::<String>::new());
+    assert_eq!(
+        paused("tainted-in-the-pass-of-a-total-outage"),
+        ["Paused at 23h59m56.5s: a run to the end stops after 24 hours. Press E to go on."]
+    );
+}
+
 #[test]
 fn the_last_row_that_has_happened_is_marked() {
     let mut page = page(1e9);
