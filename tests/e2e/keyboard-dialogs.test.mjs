@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 
 import { QUIET, playgroundTest } from "./support/browser.mjs";
-import { focused, tabTo } from "./support/focus.mjs";
-import { ready, until } from "./support/page.mjs";
+import { focused, focusedWords, tabTo } from "./support/focus.mjs";
+import { now, ready, selectNode, until } from "./support/page.mjs";
 
 playgroundTest("Back closes a dialog, and does not leave the page", async ({ page, url }) => {
   await ready(page);
@@ -72,4 +72,49 @@ playgroundTest("a dialog keeps the focus, and gives it back", async ({ page }) =
       await page.evaluate(() => document.activeElement.blur());
     }
   }
+});
+
+playgroundTest("a control that is gone or disabled by its press leaves the focus near", async ({
+  page,
+}) => {
+  await ready(page);
+  const press = async (control) => {
+    await control.focus();
+    await page.keyboard.press("Enter");
+  };
+  const leaves = (words) => until(page, async () => assert.equal(await focusedWords(page), words));
+  await selectNode(page, "worker-1");
+  await page.getByTestId("taint-form").getByRole("button", { name: "unreachable" }).click();
+  await press(page.getByTestId("undo"));
+  await leaves("Redo (Ctrl Shift Z)");
+  await press(page.getByTestId("redo"));
+  await leaves("Undo (Ctrl Z)");
+  for (const back of ["home", "step-back"]) {
+    await page.getByTestId("step").click();
+    await until(page, async () => assert.notEqual(await now(page), 0n));
+    await press(page.getByTestId(back));
+    await leaves("Play");
+  }
+
+  await page.keyboard.press("m");
+  const note = page.getByTestId("bookmark-note");
+  const list = page.getByTestId("bookmark-list");
+  for (const [place, words] of ["one", "two"].entries()) {
+    await note.fill(words);
+    await note.press("Enter");
+    await list.getByRole("textbox").nth(place).waitFor();
+  }
+  const bins = list.getByRole("button", { name: "Delete" });
+  await press(bins.first());
+  await until(page, async () => assert.ok(await focused(page, '[data-testid="bookmark-note"]')));
+  await page.keyboard.press("Escape");
+  await page.getByTestId("dialog").waitFor({ state: "detached" });
+
+  await page.keyboard.press("g");
+  const branches = page.getByTestId("branches");
+  await press(page.getByTestId("fork"));
+  await press(branches.getByRole("button", { name: "Switch" }));
+  await leaves("Name of main");
+  await press(branches.getByRole("button", { name: "Delete branch 1" }));
+  await leaves("Name of main");
 });

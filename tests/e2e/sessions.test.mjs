@@ -224,6 +224,9 @@ playgroundTest(
     await field.fill("Lost node");
     await other.keyboard.press("Enter");
     await row("Lost node").waitFor();
+    // What is pressed away leaves the focus in its row.
+    const rename = row("Lost node").getByRole("button", { name: "Rename" });
+    await until(other, async () => assert.ok(await hasFocus(rename)));
 
     const downloading = other.waitForEvent("download");
     await row("Lost node").getByRole("button", { name: "Download" }).click();
@@ -235,6 +238,8 @@ playgroundTest(
     const deleted = other.locator('[data-deleted="true"]');
     await deleted.getByText("“Lost node” is deleted.").waitFor();
     assert.equal((await keptSessions(other)).length, 1);
+    const undo = deleted.getByRole("button", { name: "Undo" });
+    await until(other, async () => assert.ok(await hasFocus(undo)));
     await deleted.getByRole("button", { name: "Undo" }).click();
     await row("Lost node").waitFor();
     assert.equal((await keptSessions(other)).length, 2);

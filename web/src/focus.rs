@@ -151,12 +151,16 @@ impl Focus {
         }
     }
 
-    /// Moves the focus of an element that is gone to the one most like it.
+    /// Moves the focus of an element that is gone, or disabled, to the one most like it.
     fn find_again(&mut self) {
-        if browser::focused().is_some() {
+        if browser::focused().is_some_and(|element| !is_disabled(&element)) {
             return;
         }
-        let Some(last) = self.last.take_if(|last| !last.element.is_connected()) else { return };
+        let is_lost = |last: &mut Last| {
+            !last.element.is_connected()
+                || last.place == Place::Elsewhere && is_disabled(&last.element)
+        };
+        let Some(last) = self.last.take_if(is_lost) else { return };
         match last.place {
             Place::Board => {
                 let pod = last.pod.and_then(|pod| item(&format!("[data-pod=\"{pod}\"]")));
@@ -167,8 +171,39 @@ impl Focus {
                 }
             }
             Place::Inspector => give_to_inspector(),
-            Place::Lanes | Place::Elsewhere | Place::Nowhere => {}
+            Place::Elsewhere => give_beside(&last.element),
+            Place::Lanes | Place::Nowhere => {}
         }
+    }
+}
+
+fn is_disabled(element: &Element) -> bool {
+    element.matches(":disabled").unwrap_or_default()
+}
+
+/// Moves the focus of a disabled button to the enabled one next to it.
+fn give_beside(element: &Element) {
+    if let Some(row) = element.parent_element() {
+        give_first(&row, ":disabled + button:enabled, button:enabled:has(+ :disabled)");
+    }
+}
+
+/// Moves the focus of an element of a dialog that is gone to its row or, without that, to the
+/// dialog: to no main action, which a second press of Enter would carry out.
+pub(crate) fn find_in_dialog(row: Option<Element>) {
+    if browser::focused().is_some() {
+        return;
+    }
+    let row = row.filter(|it| it.is_connected());
+    if let Some(place) = row.or_else(|| browser::find("dialog > .body").map(Into::into)) {
+        give_first(&place, "button:not(.primary, :disabled), input");
+    }
+}
+
+fn give_first(place: &Element, selector: &str) {
+    let found = place.query_selector(selector).ok().flatten();
+    if let Some(found) = found.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
+        give(&found);
     }
 }
 

@@ -1,11 +1,12 @@
 //! The frame of a dialog. The browser keeps the focus within it, and Escape closes it.
 
-use web_sys::HtmlDialogElement;
+use web_sys::{Element, HtmlDialogElement};
 use yew::prelude::*;
 
 use super::busy::{Busy, busy};
 use super::icon;
 use super::style::style;
+use crate::focus;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 
@@ -47,10 +48,26 @@ pub(crate) fn Modal(props: &ModalProps) -> Html {
             }
         });
     }
+    // What has the focus, and its row.
+    let last = use_mut_ref(|| None::<(Element, Option<Element>)>);
+    let onfocusin = {
+        let last = last.clone();
+        move |event: FocusEvent| {
+            let element = event.target_dyn_into::<Element>();
+            *last.borrow_mut() = element.map(|it| (it.clone(), it.closest("li").ok().flatten()));
+        }
+    };
+    use_effect(move || {
+        let lost = last.borrow_mut().take_if(|(element, _)| !element.is_connected());
+        if let Some((_, row)) = lost {
+            focus::find_in_dialog(row);
+        }
+    });
     let close = props.dispatch.reform(|_: MouseEvent| Msg::CloseDialog);
     let onclose = props.dispatch.reform(|_: Event| Msg::CloseDialog);
     html! {
-        <dialog ref={node} {onclose} aria-label={props.title.clone()} data-testid={TestId::Dialog}
+        <dialog ref={node} {onclose} {onfocusin} aria-label={props.title.clone()}
+            data-testid={TestId::Dialog}
             ~style={style(format!("--dialog-width:{}px", props.width))}>
             <div class="head">
                 <h2>{ props.title.clone() }</h2>
