@@ -19,6 +19,7 @@ pub(super) fn is_of_the_clock(msg: &Msg) -> bool {
         | Msg::Stage(_)
         | Msg::EmbedPacked(..)
         | Msg::Read(..)
+        | Msg::Typed(_)
         | Msg::ReadAgain(..)
         | Msg::List(..)
         | Msg::Excerpt(..)
