@@ -226,7 +226,8 @@ impl Finding {
             why.push(("its pods are down".into(), "its pods are down".into()));
         }
         let (why, mut cause): (Vec<_>, Vec<_>) = why.into_iter().unzip();
-        let end = if figures.never_whole_again() { "never recovers" } else { "recovers" };
+        // Of the workloads of a group, which have this cause in common.
+        let end = if figures.never_whole_again() { "they never recover" } else { "they recover" };
         cause.insert(0, end.into());
         Self {
             subject: Some(figures.subject.clone()),

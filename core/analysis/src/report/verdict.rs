@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
+use taintlab_rules::api::WorkloadKind;
 use taintlab_rules::order::{Order, OrderedMap, OrderedSet};
 use taintlab_rules::plural::count;
 
@@ -128,7 +129,8 @@ pub(super) fn groups(outline: &Outline, findings: &[Finding]) -> Vec<FindingGrou
                 1 => domain.unwrap_or_default(),
                 nodes => format!("one of {nodes} nodes"),
             };
-            let workloads = count(members.len(), "workload");
+            let subjects = members.iter().filter_map(|it| it.subject.as_ref());
+            let workloads = names(subjects.map(ToString::to_string));
             group.what = format!("{place} {}: {workloads}", worst.run.fault);
             group.why.clone_from(&worst.cause);
         }
@@ -196,6 +198,14 @@ pub(super) fn notes(outline: &Outline) -> Vec<String> {
              upstream and here by name: each up to {} earlier or later (--node-eviction-rate)",
             outline.taint_spread
         ));
+    }
+    let kinds = outline.subjects.iter().filter_map(|subject| match subject {
+        ReportSubject::Workload(key) => Some(key.kind),
+        ReportSubject::Pod(_) => None,
+    });
+    if kinds.into_iter().any(|kind| kind == WorkloadKind::DaemonSet) {
+        let missing = "only its pods on other nodes count as missing";
+        notes.push(format!("a DaemonSet needs no pod on a node that fails: {missing}"));
     }
     notes.push(
         "harm: the time without the wanted pods, divided by their number, and once more the time \
