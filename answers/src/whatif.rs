@@ -129,12 +129,13 @@ pub struct DescribedAssumption {
 /// When a pod is evicted from a node, and why.
 ///
 /// # Errors
-/// The options are none that the release takes, or admission refuses the pod.
+/// The options are none that the release takes, admission refuses the pod, or the API server its
+/// tolerations.
 pub fn when_evicted(
     pod: PodSource,
     node: Node,
     options: WhenEvictedOptions,
-) -> Result<WhenEvicted, Problem> {
+) -> Result<WhenEvicted, Vec<Problem>> {
     let release = ReleaseOptions { release: options.release, feature_gates: options.feature_gates };
     let mut config = release.config();
     config.controller_manager_flags = options.controller_manager_flags;
@@ -143,10 +144,11 @@ pub fn when_evicted(
     let admission = options.admission;
     let question = EvictionQuestion { pod, node, fault, devices, admission };
     simulator::when_evicted(config, question).map(described).map_err(|error| match error {
-        WhenEvictedError::Config(error) => of_config(error),
+        WhenEvictedError::Config(error) => vec![of_config(error)],
         WhenEvictedError::Admission(error) => {
-            Problem::new(ProblemCode::NotAdmitted, "pod", &error.to_string())
+            vec![Problem::new(ProblemCode::NotAdmitted, "pod", &error.to_string())]
         }
+        WhenEvictedError::Tolerations(errors) => errors.iter().map(Problem::of_field).collect(),
     })
 }
 

@@ -5,6 +5,7 @@ use serde_json::Value;
 use taintlab_answers::options::ReleaseOptions;
 use taintlab_core::api::{Taint, TaintEffect, Toleration};
 use taintlab_core::policy::matching::{Explanation, explain as matched};
+use taintlab_core::policy::validation::{ValidationOptions, validate_tolerations};
 use taintlab_core::release::KubernetesRelease;
 use taintlab_words::matching::explanation;
 
@@ -16,13 +17,29 @@ use crate::options::{json as parse, release, taint, value};
 use crate::run::{Simulated, tell};
 use crate::stop::{Done, OK, Stop};
 
-/// A toleration in the short form of the command line, or as JSON.
-fn toleration(text: &str) -> Done<Toleration> {
-    if text.starts_with('{') {
-        return value(&format!("--toleration {text}"), parse("--toleration", text)?);
+/// A toleration in the short form of the command line, or as JSON, that the API server takes.
+fn toleration(text: &str, options: &ValidationOptions) -> Done<Toleration> {
+    let toleration = match text.starts_with('{') {
+        true => value(&format!("--toleration {text}"), parse("--toleration", text)?)?,
+        false => short(text)?,
+    };
+    let errors = validate_tolerations(std::slice::from_ref(&toleration), "", options);
+    match errors.first() {
+        Some(error) => {
+            let why = error.to_string();
+            let why = why.trim_start_matches("[0].");
+            Err(Stop::usage(format!("--toleration {text}: the API server refuses it: {why}")))
+        }
+        None => Ok(toleration),
     }
-    let wrong =
-        || Stop::usage(format!("--toleration: expected key=value:effect@seconds, found `{text}`"));
+}
+
+/// A toleration in the short form of the command line.
+fn short(text: &str) -> Done<Toleration> {
+    let wrong = || {
+        let wanted = "expected key=value:effect@seconds, or * for every key";
+        Stop::usage(format!("--toleration: {wanted}, found `{text}`"))
+    };
     let (body, seconds) = match text.rsplit_once('@') {
         Some((body, seconds)) => (body, Some(seconds.parse().map_err(|_| wrong())?)),
         None => (text, None),
@@ -41,6 +58,7 @@ fn toleration(text: &str) -> Done<Toleration> {
     let (key, operator, text) = match pair.split_once('=') {
         Some((key, value)) => (key, "Equal", value),
         None if pair == "*" => ("", "Exists", ""),
+        None if pair.is_empty() => return Err(wrong()),
         None => (pair, "Exists", ""),
     };
     Ok(Toleration {
@@ -52,14 +70,10 @@ fn toleration(text: &str) -> Done<Toleration> {
     })
 }
 
-fn answer(
-    taints: &[Taint],
-    tolerations: &[Toleration],
-    release: Option<KubernetesRelease>,
-) -> Done<Explanation> {
+/// How the API server of a release validates.
+fn validation(release: Option<KubernetesRelease>) -> Done<ValidationOptions> {
     let options = ReleaseOptions { release, ..ReleaseOptions::default() };
-    let operators = options.comparison_operators().map_err(|wrong| Stop::problems(&[wrong]))?;
-    Ok(matched(taints, tolerations, operators))
+    options.validation().map_err(|wrong| Stop::problems(&[wrong]))
 }
 
 pub(crate) fn explain(host: &dyn Host, line: &ExplainLine) -> Done<u8> {
@@ -69,12 +83,12 @@ pub(crate) fn explain(host: &dyn Host, line: &ExplainLine) -> Done<u8> {
     if line.taints.is_empty() {
         return Err(Stop::usage("explain: which --taint?"));
     }
-    let release = release(line.release.as_ref())?;
+    let options = validation(release(line.release.as_ref())?)?;
     let taints: Vec<Taint> =
         line.taints.iter().map(|text| taint("--taint", text)).collect::<Done<_>>()?;
     let tolerations: Vec<Toleration> =
-        line.tolerations.iter().map(|text| toleration(text)).collect::<Done<_>>()?;
-    let answer = answer(&taints, &tolerations, release)?;
+        line.tolerations.iter().map(|text| toleration(text, &options)).collect::<Done<_>>()?;
+    let answer = matched(&taints, &tolerations, options.comparison_operators);
     let text = match line.json {
         true => json::lines(&answer) + "\n",
         false => explanation(&answer, host.style()),
@@ -122,7 +136,8 @@ pub(crate) fn explain_pod(host: &dyn Host, line: &PluginExplain) -> Done<u8> {
     let taints: Vec<Taint> = value("node", part(found.as_ref(), "/spec/taints"))?;
     let taints: Vec<Taint> = taints.into_iter().chain(added).collect();
     let tolerations: Vec<Toleration> = value("pod", part(Some(pod), "/spec/tolerations"))?;
-    let answer = answer(&taints, &tolerations, read.release)?;
+    let operators = validation(read.release)?.comparison_operators;
+    let answer = matched(&taints, &tolerations, operators);
     let known = Simulated::of(&imported, line.release.as_deref());
     if line.json {
         let not_read = &read.not_read;

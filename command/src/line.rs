@@ -685,7 +685,7 @@ pub(crate) struct ExplainLine {
     pub(crate) taints: Vec<String>,
     /// key=value:NoExecute for the operator Equal, key:NoExecute for Exists, * for everything;
     /// @SECONDS at the end for tolerationSeconds, as in node.kubernetes.io/unreachable:NoExecute@300.
-    /// Or JSON. May be repeated
+    /// Or JSON. The API server has to take it. May be repeated
     #[arg(long = "toleration", value_name = "TOLERATION")]
     pub(crate) tolerations: Vec<String>,
     /// The release of Kubernetes, for example 1.34

@@ -295,7 +295,7 @@ fn alone(
     // Output of kubectl is read as a manifest is.
     let node: Node = decode(serde_json::to_value(&node).unwrap_or_default(), "node")
         .map_err(|wrong| Stop::failed(format!("error: {}", wrong.0)))?;
-    match when_evicted(source, node, options).map_err(|wrong| Stop::problems(&[wrong]))? {
+    match when_evicted(source, node, options).map_err(|wrong| Stop::problems(&wrong))? {
         WhenEvicted::Evicted(it) => {
             Ok(Answer { budget: Some(it.budget), verdict: Some(it.matching.verdict) })
         }

@@ -66,7 +66,7 @@ pub fn when_evicted(
     let options: WhenEvictedOptions = read_options(&options, "options")?;
     match answer(pod, node, options) {
         Ok(answer) => to_js(&answer),
-        Err(problem) => fail(vec![problem]),
+        Err(problems) => fail(problems),
     }
 }
 

@@ -220,6 +220,21 @@ test("whenEvicted reads the old name of its option, and says what it cannot read
   assert.deepEqual([errors[0].code, errors[0].path], ["invalidConfiguration", "apiServerFlags"]);
 });
 
+test("whenEvicted of tolerations that the API server refuses has its errors", () => {
+  const { matchTolerations, validateTolerations, whenEvicted } = taintlab;
+  const tolerations = [
+    { operator: "Exists", tolerationSeconds: 90 },
+    { key: "a", operator: "Exists", value: "1" },
+  ];
+  const answer = whenEvicted(pod("p", "a", tolerations), node("a"));
+  assert.deepEqual(answer, validateTolerations(tolerations));
+  assert.equal(answer.errors[0].path, "spec.tolerations[0].effect");
+  const message = `Invalid value: "": effect must be 'NoExecute' when \`tolerationSeconds\` is set`;
+  assert.equal(answer.errors[0].message, message);
+  // Those functions are Kubernetes' own, which take anything.
+  assert.equal(matchTolerations([], tolerations).verdict.type, "noNoExecuteTaints");
+});
+
 test("a number where a duration belongs is refused, since nobody can tell its unit", () => {
   const message = /expected a duration with its unit, such as `5m0s`/;
   const { Simulator } = taintlab;

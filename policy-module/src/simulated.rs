@@ -29,7 +29,7 @@ pub(crate) fn when(request: &Fields<'_>, room: usize) -> Answer {
     };
     fits(&node.spec.taints, tolerations, room)?;
     let options: WhenEvictedOptions = options(request)?;
-    write(&when_evicted(pod, node, options)?)
+    write(&when_evicted(pod, node, options).map_err(Refusal::Values)?)
 }
 
 pub(crate) fn lint(request: &Fields<'_>) -> Answer {

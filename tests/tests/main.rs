@@ -17,6 +17,7 @@ mod command {
     mod compared;
     mod edges;
     mod host;
+    mod lines;
     mod linted;
     mod nothing;
     mod outages;

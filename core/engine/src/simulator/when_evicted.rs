@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -14,6 +14,7 @@ use taintlab_rules::api::{
 };
 use taintlab_rules::policy::admission::{Addition, AdmissionError, AdmissionPlugin, admit};
 use taintlab_rules::policy::matching::{Explanation, explain};
+use taintlab_rules::policy::validation::{FieldError, validate_tolerations};
 use taintlab_rules::release::FeatureGate;
 use taintlab_rules::time::Timestamp;
 
@@ -164,8 +165,10 @@ impl fmt::Display for Assumption {
 pub enum WhenEvictedError {
     /// The configuration cannot be.
     Config(ConfigError),
-    /// The API server would not take the pod.
+    /// Admission would refuse the pod.
     Admission(AdmissionError),
+    /// The API server would refuse tolerations of the pod: one error at least.
+    Tolerations(Vec<FieldError>),
 }
 
 impl fmt::Display for WhenEvictedError {
@@ -173,6 +176,10 @@ impl fmt::Display for WhenEvictedError {
         match self {
             Self::Config(error) => error.fmt(f),
             Self::Admission(error) => error.fmt(f),
+            Self::Tolerations(errors) => {
+                let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+                f.write_str(&errors.join("; "))
+            }
         }
     }
 }
@@ -204,9 +211,10 @@ pub fn when_evicted(
     let name = node.metadata.name.clone();
     let mut assumed = Vec::new();
     let mut pod = made_pod(pod, &name, &config, &mut assumed);
+    let is_stored = is_stored(&pod);
     if !admission {
         assumed.push(Assumption::AdmissionSkipped);
-    } else if is_stored(&pod) {
+    } else if is_stored {
         assumed.push(Assumption::AlreadyAdmitted);
     } else {
         pass_admission(&mut pod, &config, &mut assumed)?;
@@ -234,6 +242,11 @@ pub fn when_evicted(
     }
     let begin = InitialState { devices, ..InitialState::default() };
     let mut simulator = Simulator::beginning_with(config, nodes, [pod], begin)?;
+    let validation = simulator.api.validation_options();
+    let errors = validate_tolerations(&tolerations, "spec.tolerations", &validation);
+    if !is_stored && !errors.is_empty() {
+        return Err(WhenEvictedError::Tolerations(errors));
+    }
     if let Some(command) = command {
         // The node is there and its kubelet runs, so this cannot be refused.
         let _ = simulator.handle_command(Timestamp::ZERO, command);
@@ -331,7 +344,6 @@ fn healthy_neighbour(node: &Node) -> Node {
 
 #[cfg(test)]
 mod tests {
-    use alloc::string::ToString;
     use core::time::Duration;
 
     use serde_json::json;
@@ -765,6 +777,25 @@ mod tests {
                 "another node of the cluster stays healthy",
             ]
         );
+    }
+
+    #[test]
+    fn tolerations_of_a_new_pod_are_those_that_the_api_server_takes() {
+        let mut refused = tolerating(Some(90));
+        refused.spec.tolerations.push(Toleration { value: "1".into(), ..Toleration::default() });
+        let ask = |pod: Pod, admission| {
+            let (pod, devices) = (PodSource::Pod(Box::new(pod)), Vec::new());
+            let (node, fault) = (Node::default(), NodeFault::Unreachable);
+            let question = EvictionQuestion { pod, node, fault, devices, admission };
+            when_evicted(SimulatorConfig::default(), question)
+        };
+        for admission in [true, false] {
+            let error = ask(refused.clone(), admission).unwrap_err().to_string();
+            let said = "spec.tolerations[1].operator: Invalid value: \"\": operator must be Exists";
+            assert!(error.starts_with(said), "{error}");
+        }
+        refused.metadata.uid = "1".into();
+        assert!(ask(refused, true).is_ok(), "the API server has taken it");
     }
 
     #[test]
