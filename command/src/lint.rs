@@ -8,6 +8,7 @@ use taintlab_answers::cluster::{ManifestCluster, cluster_of};
 use taintlab_answers::problem::Problem;
 use taintlab_answers::simulation::Simulation;
 use taintlab_core::api::PodKey;
+use taintlab_core::plural::count;
 use taintlab_core::time::Timestamp;
 use taintlab_core::warnings::{Severity, Subject, Warning, WarningCode, warnings_of};
 use taintlab_manifest::{Sought, places_of};
@@ -252,12 +253,20 @@ pub(crate) fn text(found: &[Found], problems: &[Problem], style: Style) -> Strin
             }
         }
     }
-    let number = found.len() + problems.len();
-    let what = match number {
-        0 => "nothing is likely to surprise".to_owned(),
-        number => taintlab_core::plural::count(number, "warning"),
-    };
-    text + &format!("{what}\n")
+    text + &format!("{}\n", counts(found, problems))
+}
+
+/// `2 warnings, 1 note`: how many there are of each severity.
+fn counts(found: &[Found], problems: &[Problem]) -> String {
+    let of = |severity: Severity| found.iter().filter(|it| it.warning.severity == severity).count();
+    let all = [
+        (of(Severity::Critical), "critical warning"),
+        (of(Severity::Warning) + problems.len(), "warning"),
+        (of(Severity::Note), "note"),
+    ];
+    let some = all.into_iter().filter(|(number, _)| *number > 0);
+    let counts: Vec<String> = some.map(|(number, noun)| count(number, noun)).collect();
+    if counts.is_empty() { "nothing is likely to surprise".into() } else { counts.join(", ") }
 }
 
 /// Warnings as annotations of a workflow or of code scanning.

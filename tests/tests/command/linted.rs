@@ -114,6 +114,18 @@ fn what_the_api_server_would_refuse_is_an_error_with_its_place() {
 }
 
 #[test]
+fn each_severity_is_counted_by_its_name() {
+    let pod = "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c}]}}";
+    let node = "{apiVersion: v1, kind: Node, metadata: {name: worker}}";
+    let (note, both) = (format!("{pod}\n---\n{node}\n"), format!("{FOREVER}---\n{pod}\n"));
+    let files = [("note.yaml", note.as_str()), ("both.yaml", both.as_str())];
+    let ran = taintlab("lint note.yaml", &files);
+    assert!(ran.out.ends_with("\n1 note\n") && ran.code == 0, "{ran:?}");
+    let ran = taintlab("lint both.yaml", &files);
+    assert!(ran.out.contains("\n1 warning, 2 notes\n") && ran.code == 1, "{ran:?}");
+}
+
+#[test]
 fn nothing_is_said_of_nothing() {
     let node = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n";
     let ran = taintlab("lint a.yaml", &[("a.yaml", node)]);
