@@ -122,24 +122,26 @@ fn command(host: &dyn Host, command: Command) -> Done<u8> {
             host.out(&String::from_utf8_lossy(&text));
             Ok(OK)
         }
-        Command::Man { command } => man(host, command.as_deref()),
+        Command::Man { command } => man(host, &command),
     }
 }
 
-/// The man page of the program, or of one of its commands.
-fn man(host: &dyn Host, name: Option<&str>) -> Done<u8> {
+/// The man page of the program, or of the command that these names lead to.
+fn man(host: &dyn Host, names: &[String]) -> Done<u8> {
     let mut whole = Line::command();
     whole.build();
-    let page = match name {
-        None => Some(&whole),
-        Some(name) => whole.find_subcommand(name),
-    };
-    let page = page.ok_or_else(|| {
-        Stop::usage(format!("man: there is no command `{}`", name.unwrap_or_default()))
-    })?;
+    let mut page = &whole;
+    for name in names {
+        page = page.find_subcommand(name).ok_or_else(|| {
+            let known: Vec<&str> = page.get_subcommands().map(clap::Command::get_name).collect();
+            let known = if known.is_empty() { "none".into() } else { known.join(", ") };
+            Stop::usage(format!("man: expected one of {known}, found `{name}`"))
+        })?;
+    }
+    let page = page.clone().version(env!("CARGO_PKG_VERSION"));
     let mut text = Vec::new();
     // Writing into memory does not fail.
-    let _ = clap_mangen::Man::new(page.clone()).render(&mut text);
+    let _ = clap_mangen::Man::new(page).render(&mut text);
     host.out(&String::from_utf8_lossy(&text));
     Ok(OK)
 }

@@ -69,8 +69,8 @@ pub(crate) enum Command {
     },
     /// Print a man page
     Man {
-        /// Of which command; unless given, of taintlab
-        command: Option<String>,
+        /// Of which command, for example plan, or plan drain; unless given, of taintlab
+        command: Vec<String>,
     },
 }
 
@@ -426,6 +426,7 @@ pub(crate) struct PluginPlan {
 pub(crate) enum PlanAct {
     /// Drain nodes one after the other, as `kubectl drain --ignore-daemonsets --delete-emptydir-data`
     Drain {
+        /// The nodes, in the order in which they are drained
         #[arg(value_name = "NODE")]
         nodes: Vec<String>,
         /// How many nodes at a time
@@ -453,6 +454,7 @@ pub(crate) enum PlanAct {
     },
     /// Lose nodes after a notice of the provider
     Spot {
+        /// The nodes that are lost
         #[arg(value_name = "NODE")]
         nodes: Vec<String>,
         /// How long before it is announced
@@ -476,6 +478,7 @@ pub(crate) enum PlanAct {
     },
     /// Taint nodes: NODE… KEY:NoExecute
     Taint {
+        /// The nodes, and at the end the taint as kubectl taint takes it: key=value:NoExecute
         #[arg(value_name = "NODE… TAINT")]
         words: Vec<String>,
     },

@@ -118,6 +118,11 @@ fn every_command_has_completions_and_a_man_page() {
         assert!(page.contains(&format!(".TH taintlab-{command} 1")), "{page}");
     }
     assert_eq!(taintlab("man jump", &[]).code, 2);
+    let version = env!("CARGO_PKG_VERSION");
+    let page = taintlab("man plan", &[]).out;
+    assert!(page.contains(&format!(".TH taintlab-plan 1  \"plan {version}\"")), "{page}");
+    let page = taintlab("man plan drain", &[]).out;
+    assert!(page.contains(".TH taintlab-plan-drain 1") && page.contains("The nodes, in"), "{page}");
 }
 
 #[test]
