@@ -7,10 +7,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use taintlab_answers::problem::Problem;
 use taintlab_answers::read::decode;
-use taintlab_core::api::Taint;
+use taintlab_core::api::{Taint, TaintEffect};
 use taintlab_core::policy::taints::kubectl::parse_taints;
 use taintlab_core::release::KubernetesRelease;
-use taintlab_core::time::{Span, parse_duration};
+use taintlab_core::time::{Span, format_duration, parse_duration};
 
 use crate::line::KubernetesLine;
 use crate::stop::{Done, Stop, bare};
@@ -39,7 +39,8 @@ pub(crate) fn moment(option: &str, text: &str) -> Done<Span> {
     let seconds = if is_number { format!("{text}s") } else { text.to_owned() };
     let time = parse_duration(&seconds).map_err(|why| Stop::usage(format!("{option}: {why}")))?;
     if time > A_YEAR {
-        let why = "one call simulates at most a year; it is 0s now";
+        let most = format_duration(A_YEAR);
+        let why = format!("expected a year ({most}) at most, found `{text}`");
         return Err(Stop::usage(format!("{option}: {why}")));
     }
     Ok(Span(time))
@@ -54,11 +55,15 @@ pub(crate) fn release(text: Option<&String>) -> Done<Option<KubernetesRelease>> 
 /// A whole number.
 pub(crate) fn number(option: &str, text: Option<&String>, least: u32) -> Done<Option<u32>> {
     let Some(text) = text else { return Ok(None) };
-    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match text.parse() {
         Ok(number) if is_number && number >= least => Ok(Some(number)),
-        _ => {
-            let wanted = format!("expected a whole number from {least} on");
+        parsed => {
+            let most = match parsed {
+                Err(_) if is_number => format!("to {}", u32::MAX),
+                Ok(_) | Err(_) => "on".into(),
+            };
+            let wanted = format!("expected a whole number from {least} {most}");
             Err(Stop::usage(format!("{option}: {wanted}, found `{text}`")))
         }
     }
@@ -102,8 +107,11 @@ pub(crate) fn value<T: DeserializeOwned>(option: &str, value: Value) -> Done<T> 
 
 /// A taint as `kubectl taint` reads it.
 pub(crate) fn taint(option: &str, text: &str) -> Done<Taint> {
-    let mut changes = parse_taints(KubernetesRelease::NEWEST, &[text])
-        .map_err(|why| Stop::usage(format!("{option}: {why}")))?;
+    let mut changes = parse_taints(KubernetesRelease::NEWEST, &[text]).map_err(|why| {
+        let effects: Vec<&str> = TaintEffect::KNOWN.iter().map(TaintEffect::as_str).collect();
+        let wanted = format!("expected KEY[=VALUE]:EFFECT, with one of {}", effects.join(", "));
+        Stop::usage(format!("{option}: {why}; {wanted}"))
+    })?;
     changes.add.pop().ok_or_else(|| {
         let why = if changes.remove.is_empty() {
             "is no taint"

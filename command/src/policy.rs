@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use taintlab_admission::{Misread, Settings, Target, policies};
 use taintlab_answers::problem::{Problem, ProblemCode};
-use taintlab_manifest::{Limits, read_value, to_yaml};
+use taintlab_manifest::{Limits, Sought, places_of, read_value, to_yaml};
 
 use crate::host::Host;
 use crate::json;
@@ -50,6 +50,17 @@ fn read(host: &dyn Host, file: &str) -> Done<Settings> {
         let problem = |it| Problem::of_diagnostic(it, ProblemCode::InvalidManifest);
         Stop::problems(&wrong.into_iter().map(problem).collect::<Vec<_>>())
     })?;
-    Settings::read(&value)
-        .map_err(|Misread(why)| Stop::failed(format!("{}: error: {why}", named(file))))
+    Settings::read(&value).map_err(|Misread(why)| {
+        let place = place_of(&text, &why).map(|(line, column)| format!(":{line}:{column}"));
+        let place = place.unwrap_or_default();
+        Stop::failed(format!("{}{place}: error: {why}", named(file)))
+    })
+}
+
+/// Line and column of the field that a message begins with, or of the unknown one that it quotes.
+fn place_of(text: &str, message: &str) -> Option<(u32, u32)> {
+    let field = message.split_once(": ").map_or("", |(field, _)| field);
+    let quoted = message.split('`').nth(1).unwrap_or_default();
+    let fields = vec![field.to_owned(), format!("{field}.{quoted}")];
+    places_of(text, &[Sought { fields, ..Sought::default() }]).first().copied().flatten()
 }

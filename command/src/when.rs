@@ -46,10 +46,11 @@ impl Fault {
         if line.fault.is_some() && line.taint.is_some() {
             return Err(Stop::usage("--fault and --taint cannot be used together"));
         }
-        let tainted =
-            |text: &str| Ok(Self::Tainted(Box::new(taint("--taint", text)?), text.into()));
+        let tainted = |option: &str, text: &str| {
+            Ok(Self::Tainted(Box::new(taint(option, text)?), text.into()))
+        };
         if let Some(text) = &line.taint {
-            return tainted(text);
+            return tainted("--taint", text);
         }
         // Each with the name that it once had.
         match line.fault.as_deref().unwrap_or("lost") {
@@ -59,7 +60,7 @@ impl Fault {
             "kubelet-stopped" | "stopped" => Ok(Self::KubeletStopped),
             "none" | "nothing" => Ok(Self::Nothing),
             name => match name.strip_prefix("tainted=") {
-                Some(text) => tainted(text),
+                Some(text) => tainted("--fault tainted", text),
                 None => Err(Stop::usage(format!("--fault: expected {NAMES}, found `{name}`"))),
             },
         }

@@ -64,7 +64,8 @@ impl DecodeError {
             inner.position = Some(position);
             inner.path = path.to_vec();
             if let (Some(expected), Some(node)) = (&inner.expected, node) {
-                inner.message = format!("expected {expected}, found {}", describe(node));
+                let why = beyond(node, expected);
+                inner.message = format!("expected {expected}, found {}{why}", describe(node));
                 inner.help = scalar_help(node, expected);
             }
         }
@@ -105,6 +106,20 @@ fn plain_words(expected: &str) -> String {
             "the name of one of them, or a mapping with it as the only key".into()
         }
         other => other.into(),
+    }
+}
+
+/// What is wrong with a whole number where one was expected: it does not fit.
+fn beyond(node: &Spanned<'_>, expected: &str) -> &'static str {
+    let Value::Plain(text) = &node.value else { return "" };
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    match (digits.len() < text.len(), expected) {
+        (false, "an integer" | "an integer that is not negative") if is_whole => {
+            ", which is too large"
+        }
+        (true, "an integer") if is_whole => ", which is too small",
+        _ => "",
     }
 }
 

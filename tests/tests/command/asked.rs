@@ -156,7 +156,7 @@ fn a_policy_knows_the_taints_of_the_nodes() {
             "error: --as: expected one of vap, kyverno, kubewarden, found `opa`",
         ),
         ("policy --settings mutate.yaml", 2, "error: --as: a ValidatingAdmissionPolicy changes no"),
-        ("policy --settings wrong.yaml", 1, "wrong.yaml: error: mode: expected `warn`, `deny`"),
+        ("policy --settings wrong.yaml", 1, "wrong.yaml:1:7: error: mode: expected `warn`, `deny`"),
         ("policy --settings torn.yaml", 1, "torn.yaml:"),
         ("policy --settings none.yaml", 1, "none.yaml: error: "),
         ("policy --nodes settings.yaml", 1, "settings.yaml:"),

@@ -1,6 +1,6 @@
 //! Mistakes on a line of the command: what is wrong, and what would be valid.
 
-use super::host::taintlab_words;
+use super::host::{taintlab, taintlab_words};
 
 const PAIR: &str = "\
 apiVersion: v1
@@ -62,5 +62,67 @@ fn a_toleration_is_one_that_the_api_server_takes() {
     }
     for toleration in ["*", "*:NoExecute@30", "x=1:NoExecute@300", "null"] {
         assert_eq!(explain(toleration).code, 0, "{toleration}");
+    }
+}
+
+#[test]
+fn a_value_that_is_wrong_leads_to_one_that_is_not() {
+    let taint = "invalid taint spec: x; expected KEY[=VALUE]:EFFECT, with one of NoSchedule, \
+        PreferNoSchedule, NoExecute";
+    for (line, said) in [
+        ("explain --taint x", format!("--taint: {taint}")),
+        ("when web -f pair.yaml --fault tainted=x", format!("--fault tainted: {taint}")),
+        ("when web -f pair.yaml --taint x", format!("--taint: {taint}")),
+        (
+            "plan drain a -f pair.yaml --parallel 99999999999999",
+            "--parallel: expected a whole number from 1 to 4294967295, found `99999999999999`"
+                .into(),
+        ),
+        (
+            "plan drain a -f pair.yaml --parallel 0",
+            "--parallel: expected a whole number from 1 on, found `0`".into(),
+        ),
+        (
+            "plan drain a -f pair.yaml --horizon 10000h",
+            "--horizon: expected a year (8760h0m0s) at most, found `10000h`".into(),
+        ),
+        ("man plan melt", "man: expected one of drain, upgrade, spot, ".into()),
+    ] {
+        let ran = taintlab(line, &FILES);
+        assert!(ran.err.starts_with(&format!("error: {said}")), "{line}: {}", ran.err);
+        assert_eq!(ran.code, 2, "{line}");
+    }
+}
+
+#[test]
+fn a_place_that_is_wrong_in_settings_is_a_line_and_a_column() {
+    for (settings, said) in [
+        ("mode: log\n", "s.yaml:1:7: error: mode: expected"),
+        (
+            "mode: warn\ntolerationSeconds:\n  min: -1\n",
+            "s.yaml:3:8: error: tolerationSeconds.min: expected",
+        ),
+        ("mode: warn\ntaints:\n- a=b\n", "s.yaml:3:3: error: taints[0]: invalid taint spec"),
+        ("mode: warn\nmood: 1\n", "s.yaml:2:7: error: there is no field `mood` here"),
+    ] {
+        let ran = taintlab("policy --settings s.yaml", &[("s.yaml", settings)]);
+        assert!(ran.err.starts_with(said), "{}", ran.err);
+        assert_eq!(ran.code, 1);
+    }
+}
+
+#[test]
+fn a_number_that_does_not_fit_is_too_large() {
+    for (seconds, said) in [
+        ("99999999999999999999999", "which is too large\n"),
+        ("-99999999999999999999999", "which is too small\n"),
+    ] {
+        let pod = format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec:\n  tolerations:\n  - {{key: x, \
+             operator: Exists, effect: NoExecute, tolerationSeconds: {seconds}}}\n"
+        );
+        let ran = taintlab("run pod.yaml", &[("pod.yaml", &pod)]);
+        let said = format!("expected an integer, found the number `{seconds}`, {said}");
+        assert!(ran.err.ends_with(&said), "{}", ran.err);
     }
 }
