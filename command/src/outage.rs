@@ -127,13 +127,13 @@ impl<'l> Asked<'l> {
     fn answer(self, host: &dyn Host, cluster: Cluster) -> Done<u8> {
         let Self { line, asks, options, most_faults, most_runs, workers } = self;
         let Cluster { scenario, warnings, imported } = cluster;
+        warn(host, &warnings);
         let goal = |simulator: &_| match asks {
             Asks::Workload(name) => Goal::workload(simulator, name),
             Asks::Zone(name) => Goal::zone(simulator, name),
         };
         let search = OutageSearch::new(scenario, goal, options)
             .map_err(|error| stop_of("smallest-outage", &error, &line.kubernetes))?;
-        warn(host, &warnings);
         tell(host, &imported, line.kubernetes.release.as_deref(), "");
         let searched = find(host, &search, most_faults, most_runs, threads(host, workers));
         let Searched { found, tried, is_complete } = &searched;

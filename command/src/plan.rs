@@ -122,10 +122,10 @@ impl<'l> Asked<'l> {
     pub(crate) fn tried(self, host: &dyn Host, cluster: Cluster) -> Done<Tried> {
         let Self { line, procedure, options, start_up, orders, workers } = self;
         let Cluster { mut scenario, warnings, imported } = cluster;
+        warn(host, &warnings);
         scenario.kubernetes.start_up_time = start_up.or(scenario.kubernetes.start_up_time);
         let rehearsal = Rehearsal::new(scenario, &procedure, options)
             .map_err(|error| stop_of("plan", &error, &line.kubernetes))?;
-        warn(host, &warnings);
         tell(host, &imported, line.kubernetes.release.as_deref(), "");
         let all = try_all(host, &rehearsal, orders, threads(host, workers));
         Ok(Tried { rehearsal, all })

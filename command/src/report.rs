@@ -461,9 +461,9 @@ pub(crate) fn stop_of(command: &str, error: &ReportError, kubernetes: &Kubernete
 /// Settles the cluster and finds what can fail in it.
 fn plan_of(host: &dyn Host, cluster: Cluster, options: ReportOptions, line: &Line) -> Done<Plan> {
     let Cluster { scenario, warnings, imported } = cluster;
+    warn(host, &warnings);
     let plan = Plan::new(scenario, options)
         .map_err(|error| stop_of("report", &error, &line.kubernetes))?;
-    warn(host, &warnings);
     tell(host, &imported, line.kubernetes.release.as_deref(), "");
     Ok(plan)
 }

@@ -128,11 +128,11 @@ impl<'l> Asked<'l> {
     fn answer(self, host: &dyn Host, cluster: Cluster, inputs: Vec<Input>) -> Done<u8> {
         let Self { line, wishes, options, workers } = self;
         let Cluster { mut scenario, warnings, imported } = cluster;
+        warn(host, &warnings);
         let start_up = line.start_up.as_ref().map(|text| moment("--start-up", text)).transpose()?;
         scenario.kubernetes.start_up_time = start_up.or(scenario.kubernetes.start_up_time);
         let solve = Solve::new(scenario.clone(), wishes, &options)
             .map_err(|error| stop_of("solve", &error, &line.kubernetes))?;
-        warn(host, &warnings);
         tell(host, &imported, line.kubernetes.release.as_deref(), "");
         let workers = threads(host, workers);
         let now = solve.now();

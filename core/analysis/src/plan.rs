@@ -17,7 +17,6 @@ mod order;
 mod procedure;
 mod start_up;
 
-use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -26,7 +25,7 @@ use core::time::Duration;
 use serde::Serialize;
 use taintlab_engine::simulator::Simulator;
 use taintlab_rules::api::{NodeName, WorkloadKey};
-use taintlab_rules::plural::names;
+use taintlab_rules::plural::no_such;
 use taintlab_rules::release::KubernetesRelease;
 use taintlab_rules::time::{Span, Timestamp};
 
@@ -233,5 +232,5 @@ fn wrong(name: &'static str, message: String) -> ReportError {
 
 /// `there is no node x: there are a, b, c`.
 fn no_node(name: &str, known: &[&str]) -> ReportError {
-    wrong("nodes", format!("there is no node `{name}`: there are {}", names(known)))
+    wrong("nodes", no_such("node", name, known))
 }

@@ -30,7 +30,7 @@ use core::time::Duration;
 
 use serde::Serialize;
 use taintlab_rules::order::{Order, OrderedSet};
-use taintlab_rules::plural::names;
+use taintlab_rules::plural::no_such;
 use taintlab_rules::release::KubernetesRelease;
 use taintlab_rules::time::Span;
 
@@ -176,26 +176,19 @@ impl Solve {
                 let of_kind = outline.domains.iter().filter(|it| it.kind == kind);
                 let known: Vec<&str> = of_kind.map(|it| it.name.as_str()).collect();
                 let name = wish.failures.name.as_deref().unwrap_or_default();
-                return wrong(match names(&known) {
-                    known if known.is_empty() => {
-                        format!("`{wish}`: no node has a {}", kind.as_str())
-                    }
-                    known => {
-                        format!(
-                            "`{wish}`: there is no {} `{name}`: there are {known}",
-                            kind.as_str()
-                        )
-                    }
-                });
+                let why = match known.as_slice() {
+                    [] if kind == DomainKind::Node => "the cluster has no node".into(),
+                    [] => format!("no node has a {}", kind.as_str()),
+                    known => no_such(kind.as_str(), name, known),
+                };
+                return wrong(format!("`{wish}`: {why}"));
             }
             let Some(subject) = &wish.subject else { continue };
             if !outline.subjects.contains(subject) {
                 let known: Vec<String> = outline.subjects.iter().map(ToString::to_string).collect();
                 let known: Vec<&str> = known.iter().map(String::as_str).collect();
-                return wrong(format!(
-                    "`{wish}`: there is no `{subject}`: there are {}",
-                    names(&known)
-                ));
+                let why = no_such("workload", &subject.to_string(), &known);
+                return wrong(format!("`{wish}`: {why}"));
             }
             if let Some(reason) = outline.not_judged(subject) {
                 return wrong(format!("`{wish}`: {}", reason.as_str()));

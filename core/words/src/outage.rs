@@ -49,7 +49,7 @@ fn parts(answer: &OutageText<'_>) -> Vec<Part> {
     let OutageText { goal, found, most_faults, tried, is_complete, link, notes } = *answer;
     let (what, at_end) = match goal {
         Goal::AtZero(subject) => (format!("{subject} to zero ready pods"), "at zero"),
-        Goal::NotNormal(zone) => (format!("zone {} out of Normal", zone.name()), "not Normal"),
+        Goal::NotNormal(_) => (format!("{goal} out of Normal"), "not Normal"),
     };
     let tries = format!("{} tried", count(tried, "outage"));
     let mut parts = Vec::new();

@@ -70,17 +70,19 @@ pub fn failure(report: &Report, domain: usize, fault: &Fault) -> String {
     format!("{} {fault}", domain.unwrap_or_default())
 }
 
-/// `3 workloads not harmed by any failure`, or that there is none.
+/// `3 workloads not harmed by any failure` of `all`, or that there is none.
 #[must_use]
-pub fn unharmed(workloads: usize) -> String {
-    if workloads == 0 {
-        return "Every workload is harmed by some failure".into();
+pub fn unharmed(workloads: usize, all: usize) -> String {
+    match (workloads, all) {
+        (0, 0) => "The cluster has no workload".into(),
+        (0, _) => "Every workload is harmed by some failure".into(),
+        _ => format!("{} not harmed by any failure", count(workloads, "workload")),
     }
-    format!("{} not harmed by any failure", count(workloads, "workload"))
 }
 
 /// How many workloads no failure harms, and how many are not judged, with the reason.
 fn spared(report: &Report) -> String {
+    let all = report.workloads.len();
     let spared = report.workloads.iter().filter(|it| it.worst.is_none());
     let (judged, others): (Vec<_>, Vec<_>) = spared.partition(|it| it.score.is_some());
     let mut reasons: Vec<(&str, usize)> = Vec::new();
@@ -92,7 +94,7 @@ fn spared(report: &Report) -> String {
     }
     let mut clauses = Vec::new();
     if reasons.is_empty() || !judged.is_empty() {
-        clauses.push(unharmed(judged.len()));
+        clauses.push(unharmed(judged.len(), all));
     }
     clauses.extend(
         reasons

@@ -95,6 +95,52 @@ fn a_value_that_is_wrong_leads_to_one_that_is_not() {
 }
 
 #[test]
+fn a_cluster_without_anything_has_nothing_to_name() {
+    let empty = "nothing.yaml:1:1: warning: the list is empty\n";
+    for (line, said) in [
+        ("plan drain a -f nothing.yaml", "error: plan: nodes: there is no node `a`"),
+        ("plan zone-evacuation z -f nothing.yaml", "error: plan: nodes: there is no zone `z`"),
+        (
+            "smallest-outage web -f nothing.yaml",
+            "error: smallest-outage: workload: there is no workload `web`",
+        ),
+        (
+            "smallest-outage --zone z -f nothing.yaml",
+            "error: smallest-outage: zone: there is no zone `z`",
+        ),
+        // Its nodes have no zones.
+        (
+            "smallest-outage --zone z -f pair.yaml",
+            "error: smallest-outage: zone: there is no zone `z`",
+        ),
+    ] {
+        let ran = taintlab(line, &FILES);
+        assert!(
+            ran.err.contains(&format!("{said}: the cluster has none\n")),
+            "{line}: {}",
+            ran.err
+        );
+        assert_eq!(ran.err.starts_with(empty), line.contains("nothing"), "{line}: {}", ran.err);
+    }
+    for (wish, said) in [
+        ("no move if a node is lost", "the cluster has no node\n"),
+        ("no move if a zone is lost", "no node has a zone\n"),
+    ] {
+        let ran = taintlab_words(&["solve", "nothing.yaml", "--want", wish], &FILES);
+        assert!(ran.err.starts_with(empty) && ran.err.contains(said), "{}", ran.err);
+    }
+    let report = taintlab("report nothing.yaml", &FILES);
+    assert!(report.out.ends_with("\nThe cluster has no workload\n"), "{}", report.out);
+}
+
+#[test]
+fn nodes_without_a_zone_are_named_as_such() {
+    let ran = taintlab_words(&["smallest-outage", "--zone", "", "-f", "pair.yaml"], &FILES);
+    let said = "2 faults take the nodes without a zone out of Normal\n";
+    assert!(ran.out.starts_with(said), "{ran:?}");
+}
+
+#[test]
 fn a_place_that_is_wrong_in_settings_is_a_line_and_a_column() {
     for (settings, said) in [
         ("mode: log\n", "s.yaml:1:7: error: mode: expected"),

@@ -248,7 +248,7 @@ fn mistakes_are_said_with_their_place() {
         (
             "deployment/shop/api: below <= 90s if a node is lost",
             "",
-            "there is no `deployment/shop/api`: there are deployment/shop/web\n",
+            "there is no workload `deployment/shop/api`: there are deployment/shop/web\n",
         ),
         ("no move if node x is lost", "", "there is no node `x`: there are a, b\n"),
         ("no move if a region is lost", "", "no node has a region\n"),

@@ -152,6 +152,8 @@ pub(crate) struct Workloads {
     pub(crate) more: usize,
     /// The number of workloads that no failure harms.
     pub(crate) unharmed: usize,
+    /// Number of all workloads.
+    pub(crate) all: usize,
 }
 
 /// A finding.
@@ -488,7 +490,8 @@ impl ReportView {
         let most = if look.all_workloads { MOST_WORKLOADS } else { FIRST_WORKLOADS };
         let more = rows.len().saturating_sub(most);
         rows.truncate(most);
-        Workloads { rows, more, unharmed: all.iter().filter(|row| row.worst.is_none()).count() }
+        let unharmed = all.iter().filter(|row| row.worst.is_none()).count();
+        Workloads { rows, more, unharmed, all: all.len() }
     }
 }
 

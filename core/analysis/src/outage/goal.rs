@@ -11,13 +11,11 @@ use serde::Serialize;
 use taintlab_engine::simulator::Simulator;
 use taintlab_rules::api::{NodeName, Pod, PodKey, SchedulingFields, WorkloadKey, WorkloadKind};
 use taintlab_rules::order::OrderedSet;
+use taintlab_rules::plural::no_such;
 use taintlab_rules::protocol::zone::{ZoneKey, ZoneState, find_zone, zone_state};
 
 use super::OutageSearch;
 use crate::report::{ReportError, ReportSubject, ready, subjects};
-
-/// Names listed in an error at most.
-const MOST_NAMES: usize = 10;
 
 /// Goals of a search.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -29,11 +27,14 @@ pub enum Goal {
     NotNormal(ZoneKey),
 }
 
-/// `deployment/shop/web at zero`.
+/// `deployment/shop/web`, `zone eu-1a`.
 impl fmt::Display for Goal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::AtZero(subject) => subject.fmt(f),
+            Self::NotNormal(zone) if zone.name().is_empty() => {
+                f.write_str("the nodes without a zone")
+            }
             Self::NotNormal(zone) => write!(f, "zone {}", zone.name()),
         }
     }
@@ -65,26 +66,25 @@ impl Goal {
     /// There is none, or several.
     pub fn workload(simulator: &Simulator, text: &str) -> Result<Self, ReportError> {
         let all = subjects(simulator);
+        if let Some(one) = ReportSubject::parse(text).ok().filter(|it| all.contains(it)) {
+            return Ok(Self::AtZero(one));
+        }
         let is_meant = |it: &&ReportSubject| {
-            let name = it.to_string();
-            name == text || name.strip_suffix(text).is_some_and(|rest| rest.ends_with('/'))
+            it.to_string().strip_suffix(text).is_some_and(|rest| rest.ends_with('/'))
         };
         let meant: Vec<&ReportSubject> = all.iter().filter(is_meant).collect();
-        let names = |list: &mut dyn Iterator<Item = &ReportSubject>| -> Vec<String> {
-            list.map(ToString::to_string).collect()
+        let names = |list: &[&ReportSubject]| -> Vec<String> {
+            list.iter().map(ToString::to_string).collect()
         };
         match meant.as_slice() {
             [one] => Ok(Self::AtZero((*one).clone())),
             [] => {
-                let mut known = names(&mut all.iter().take(MOST_NAMES));
-                if all.len() > MOST_NAMES {
-                    known.push("…".into());
-                }
-                let known = known.join(", ");
-                wrong("workload", format!("there is no workload `{text}`: there are {known}"))
+                let known = names(&all.iter().collect::<Vec<_>>());
+                let known: Vec<&str> = known.iter().map(String::as_str).collect();
+                wrong("workload", no_such("workload", text, &known))
             }
             several => {
-                let several = names(&mut several.iter().copied()).join(", ");
+                let several = names(several).join(", ");
                 wrong("workload", format!("`{text}` may be one of {several}"))
             }
         }
@@ -101,7 +101,8 @@ impl Goal {
         find_zone(&zones, text).map(Self::NotNormal).or_else(|meant| {
             let all = || zones.iter().map(ZoneKey::name).collect();
             let known: Vec<String> = if meant.is_empty() { all() } else { meant };
-            wrong("zone", format!("there is no zone `{text}`: there are {}", known.join(", ")))
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            wrong("zone", no_such("zone", text, &known))
         })
     }
 

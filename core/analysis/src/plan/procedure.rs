@@ -9,6 +9,7 @@ use serde::Serialize;
 use taintlab_rules::api::{Node, NodeName, Taint};
 use taintlab_rules::cluster::Cluster;
 use taintlab_rules::order::OrderedSet;
+use taintlab_rules::plural::no_such;
 use taintlab_rules::policy::drain::DrainOptions;
 use taintlab_rules::policy::validation::validate_node_taints;
 use taintlab_rules::protocol::zone::{ZoneKey, find_zone};
@@ -129,8 +130,8 @@ impl NodeChoice {
                 let zone = find_zone(&zones, zone).map_err(|meant| {
                     let all = || zones.iter().map(ZoneKey::name).collect();
                     let known: Vec<String> = if meant.is_empty() { all() } else { meant };
-                    let known = known.join(", ");
-                    wrong("nodes", format!("there is no zone `{zone}`: there are {known}"))
+                    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+                    wrong("nodes", no_such("zone", zone, &known))
                 })?;
                 chosen(&|node| zone_of(node) == zone)
             }

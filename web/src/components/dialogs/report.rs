@@ -174,7 +174,7 @@ fn result(view: &Rc<ReportView>, look: &UseStateHandle<Look>, dispatch: &Dispatc
 }
 
 fn workloads(workloads: &Workloads, look: &UseStateHandle<Look>) -> Html {
-    let Workloads { rows, more, unharmed } = workloads;
+    let Workloads { rows, more, unharmed, all: number } = workloads;
     let all = {
         let look = look.clone();
         move |_: MouseEvent| change(&look, |it| it.all_workloads = true)
@@ -206,7 +206,7 @@ fn workloads(workloads: &Workloads, look: &UseStateHandle<Look>) -> Html {
                 </table></div>
             }
             <p class="row hint">
-                <span>{ format!("{}.", words::unharmed(*unharmed)) }</span>
+                <span>{ format!("{}.", words::unharmed(*unharmed, *number)) }</span>
                 if *more > 0 {
                     <button class="btn small" onclick={all}>
                         { format!("Show {}", count(*more, "more workload")) }
