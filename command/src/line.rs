@@ -550,7 +550,8 @@ pub(crate) struct PlanOptions {
     command line is wrong."
 )]
 pub(crate) struct OutageLine {
-    /// A workload, or a pod without one: deployment/shop/web, or shop/web if there is only one
+    /// A workload, or a pod without one: deployment/shop/web, deployment/web in the namespace default,
+    /// or shop/web if there is only one
     pub(crate) workload: Option<String>,
     /// The cluster: a scenario, or manifests, for example the output of `kubectl get
     /// nodes,pods,deploy,rs,sts,ds,jobs,pdb,pc -A -o yaml`; - is standard input; may be repeated
@@ -562,7 +563,8 @@ pub(crate) struct OutageLine {
 
 #[derive(Args, Debug)]
 pub(crate) struct PluginOutage {
-    /// A workload, or a pod without one: deployment/shop/web, or shop/web if there is only one
+    /// A workload, or a pod without one: deployment/shop/web, deployment/web in the namespace default,
+    /// or shop/web if there is only one
     pub(crate) workload: Option<String>,
     #[command(flatten)]
     pub(crate) options: OutageOptions,

@@ -141,6 +141,16 @@ fn nodes_without_a_zone_are_named_as_such() {
 }
 
 #[test]
+fn a_workload_of_the_namespace_default_goes_by_its_kind_and_name() {
+    let long = taintlab("smallest-outage deployment/default/web -f pair.yaml", &FILES);
+    assert_eq!(long.code, 0, "{long:?}");
+    for name in ["deployment/web", "deploy/web", "web"] {
+        let ran = taintlab(&format!("smallest-outage {name} -f pair.yaml"), &FILES);
+        assert_eq!((ran.code, ran.out), (0, long.out.clone()), "{name}");
+    }
+}
+
+#[test]
 fn a_place_that_is_wrong_in_settings_is_a_line_and_a_column() {
     for (settings, said) in [
         ("mode: log\n", "s.yaml:1:7: error: mode: expected"),

@@ -59,8 +59,8 @@ fn wrong<T>(name: &'static str, message: String) -> Result<T, ReportError> {
 }
 
 impl Goal {
-    /// A workload by its name: `deployment/shop/web`, or the end of that, such as `shop/web`, if no
-    /// other has the same.
+    /// A workload by its name: `deployment/shop/web`, also `deployment/web` in the namespace default;
+    /// or the end of that, such as `shop/web`, if no other has the same.
     ///
     /// # Errors
     /// There is none, or several.
