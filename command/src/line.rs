@@ -1,6 +1,7 @@
 //! The command line: what every option means, once for help, completions and man pages.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches, Parser, Subcommand};
+use taintlab_core::kubelet::Signal;
 
 /// What Kubernetes evicts, when and why.
 #[derive(Debug, Parser)]
@@ -852,16 +853,20 @@ pub(crate) struct ScheduleLine {
     pub(crate) json: bool,
 }
 
+/// Help of `rank --signal`: the signals of all kubelets.
+fn signals() -> String {
+    let known = Signal::ALL.map(Signal::name).join(", ");
+    format!("What there is too little of, one of {known}")
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct RankLine {
     /// Manifests with the pods of the node; - is standard input
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<String>,
-    /// What there is too little of: memory.available, nodefs.available, nodefs.inodesFree,
-    /// imagefs.available, imagefs.inodesFree or pid.available
-    #[arg(long, default_value = "memory.available")]
+    #[arg(long, default_value = "memory.available", help = signals())]
     pub(crate) signal: String,
-    /// Only the pods of this node
+    /// The node; needed if the pods are on several, since a kubelet evicts only its own
     #[arg(long)]
     pub(crate) node: Option<String>,
     /// What pods use: the output of `kubectl top pods -A`, or of `kubectl top pods` for the namespace

@@ -1,12 +1,13 @@
 //! `taintlab rank`: whom the kubelet evicts first.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use taintlab_core::api::{Pod, PodKey, Quantity};
 use taintlab_core::kubelet::{
     ContainerUsage, KubeletVersion, Layout, PodUsage, RankedPod, Signal, UsageCurve,
     rank_for_eviction,
 };
+use taintlab_core::plural::{count, names};
 use taintlab_core::time::Timestamp;
 use taintlab_words::table;
 
@@ -30,11 +31,11 @@ pub(crate) fn rank(host: &dyn Host, line: &RankLine) -> Done<u8> {
         Some(file) => top(host, file)?,
         None => BTreeMap::new(),
     };
-    let is_there = |pod: &Pod| {
-        line.node.as_ref().is_none_or(|node| pod.spec.node_name.as_str() == node)
-            && !matches!(pod.status.phase.as_str(), "Succeeded" | "Failed")
-    };
-    let pods = import.pods.into_iter().filter(is_there).map(|pod| {
+    let mut pods = import.pods;
+    pods.retain(|pod| !matches!(pod.status.phase.as_str(), "Succeeded" | "Failed"));
+    let node = node_of(host, line, &pods)?;
+    let is_there = |pod: &Pod| pod.spec.node_name == node;
+    let pods = pods.into_iter().filter(is_there).map(|pod| {
         let used = usage.remove(&pod.key()).map(|memory| of_memory(&pod, memory));
         (pod, used.unwrap_or_default())
     });
@@ -66,6 +67,30 @@ pub(crate) fn rank(host: &dyn Host, line: &RankLine) -> Done<u8> {
     let head = ["", "POD", "QOS", "PRIORITY", "USAGE", "REQUEST", "BEFORE THE NEXT ONE, SINCE"];
     host.out(&table(host.style(), &head.map(String::from), &rows));
     Ok(OK)
+}
+
+/// The node whose pods are ranked; empty if no pod has one, when they count as those of one node.
+fn node_of(host: &dyn Host, line: &RankLine, pods: &[Pod]) -> Done<String> {
+    if let Some(node) = &line.node {
+        return Ok(node.clone());
+    }
+    let nodes: BTreeSet<&str> = pods.iter().map(|pod| pod.spec.node_name.as_str()).collect();
+    let nodes: Vec<&str> = nodes.into_iter().filter(|node| !node.is_empty()).collect();
+    match nodes.as_slice() {
+        [] => Ok(String::new()),
+        [one] => {
+            let others = pods.iter().filter(|pod| pod.spec.node_name.is_empty()).count();
+            if others > 0 {
+                host.err(&format!("left out: {} without a node\n", count(others, "pod")));
+            }
+            Ok((*one).to_owned())
+        }
+        several => {
+            let why = "a kubelet evicts only its own pods, and these are on";
+            let names = names(several);
+            Err(Stop::usage(format!("rank: which --node? {why} {names}")))
+        }
+    }
 }
 
 fn row(index: usize, ranked: &RankedPod, in_bytes: bool) -> Vec<String> {

@@ -108,6 +108,37 @@ fn the_kubelet_ranks_by_what_kubectl_top_says() {
 }
 
 #[test]
+fn the_kubelet_of_one_node_ranks_its_own_pods() {
+    let pod = |name: &str, node: &str| {
+        format!(
+            "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: {name}}}\n\
+             spec: {{nodeName: {node:?}, containers: [{{name: c}}]}}\n"
+        )
+    };
+    let one = pod("p", "a") + &pod("q", "");
+    let (two, none) = (pod("r", "b") + &one, pod("q", ""));
+    let files = [("one.yaml", &*one), ("two.yaml", &*two), ("none.yaml", &*none)];
+    let pods = |line: &str| {
+        let ran = taintlab(line, &files);
+        let rows = ran.out.lines().skip(1).filter_map(|line| line.split_whitespace().nth(1));
+        (rows.map(str::to_owned).collect::<Vec<_>>(), ran.err)
+    };
+    let (ranked, said) = pods("rank one.yaml");
+    assert_eq!(
+        (ranked.join(" "), &*said),
+        ("default/p".into(), "left out: 1 pod without a node\n")
+    );
+    assert_eq!(pods("rank two.yaml --node b").0, ["default/r"]);
+    assert_eq!(pods("rank none.yaml").0, ["default/q"], "as those of one node");
+    let ran = taintlab("rank two.yaml", &files);
+    let why =
+        "error: rank: which --node? a kubelet evicts only its own pods, and these are on a, b\n";
+    assert!(ran.code == 2 && ran.err.starts_with(why), "{ran:?}");
+    let help = taintlab("rank --help", &[]).out;
+    assert!(help.contains("containerfs.inodesFree"), "{help}");
+}
+
+#[test]
 fn every_command_has_completions_and_a_man_page() {
     let bash = taintlab("completions bash", &[]).out;
     assert!(bash.contains("taintlab") && bash.contains("--fail-if"), "{bash}");
