@@ -142,7 +142,8 @@ pub(crate) struct RunOptions {
     pub(crate) kubernetes: KubernetesLine,
     #[command(flatten)]
     pub(crate) steps: Steps,
-    /// Let the roll-out of --apply end before the time of the simulation begins
+    /// Let the roll-out of --apply end first, without its events. --at and --until count from then, the
+    /// times of events from the beginning of the roll-out
     #[arg(long)]
     pub(crate) settled: bool,
     /// Keep what no simulation reads and is left out otherwise, secrets too: environment, commands,

@@ -168,8 +168,8 @@ fn simulate(
     let mut begin = Duration::ZERO;
     if line.settled {
         begin = settle(&mut simulation)?;
-        let said = "the roll-out is over after";
-        host.err(&format!("{said} {}; --at and --until count from then\n", format_duration(begin)));
+        let said = "--at and --until count from then, the times of events from its beginning";
+        host.err(&format!("the roll-out is over after {}; {said}\n", format_duration(begin)));
     }
     if line.svg {
         simulation.record_lanes();

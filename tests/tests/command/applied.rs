@@ -77,7 +77,9 @@ fn the_roll_out_is_simulated_or_settled() {
     assert!(rolled.out.contains("SuccessfulCreate"), "{}", rolled.out);
     let settled = taintlab(&format!("{line} --settled"), &FILES);
     assert!(!settled.out.contains("SuccessfulCreate"), "{}", settled.out);
-    assert!(settled.err.contains("the roll-out is over after"), "{}", settled.err);
+    let said = "the roll-out is over after 2s; --at and --until count from then, the times of events \
+        from its beginning\n";
+    assert!(settled.err.contains(said), "{}", settled.err);
     assert!(settled.out.ends_with("until 12s\n"), "{}", settled.out);
 }
 
