@@ -161,7 +161,7 @@ fn simulate(
     let Begun { mut simulation, warnings, imported, not_read } = open(options)?;
     warn(host, &warnings);
     let chosen = line.kubernetes.release.as_deref();
-    tell(host, &imported, chosen, " (--keep-all keeps it)");
+    tell(host, &imported, chosen, " (--keep-all keeps everything)");
     if line.keep_all {
         host.err("kept everything, also what may be secret: do not pass the output on\n");
     }

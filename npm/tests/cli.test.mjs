@@ -410,7 +410,7 @@ test("what manifests say of their cluster is used and told, what may be secret i
       lines[1],
       "the clock begins at 2026-01-02T03:04:05Z, the newest time in the objects",
     );
-    assert.equal(lines[2], "left out, since no simulation reads it: 1 field (--keep-all keeps it)");
+    assert.equal(lines[2], "left out, since no simulation reads it: 1 field (--keep-all keeps everything)");
   }
   const kept = await taintlab("run", file, "--keep-all", "--release", "1.31");
   assert.equal(
@@ -445,7 +445,7 @@ objects:
   assert.equal(left.code, 0, left.stderr);
   assert.match(
     left.stderr,
-    /^left out, since no simulation reads it: 1 field \(--keep-all keeps it\)/,
+    /^left out, since no simulation reads it: 1 field \(--keep-all keeps everything\)/,
   );
   assert.doesNotMatch(left.stderr, /hunter2/);
   const kept = await taintlab(...line, "--keep-all");
