@@ -34,12 +34,11 @@ pub(crate) fn schedule(host: &dyn Host, line: &ScheduleLine) -> Done<u8> {
     // A name is one of a pod in the files of the nodes.
     let named =
         PodKey::parse(pod).ok().filter(|key| around.pods.iter().any(|pod| pod.key() == *key));
-    let (pod, import) = match named {
+    let (mut pod, import) = match named {
         Some(key) => {
             let mut around = around;
             let place = around.pods.iter().position(|pod| pod.key() == key);
-            let mut pod = place.map(|place| around.pods.remove(place)).unwrap_or_default();
-            pod.spec.node_name = String::new();
+            let pod = place.map(|place| around.pods.remove(place)).unwrap_or_default();
             (pod, around)
         }
         None => {
@@ -49,10 +48,11 @@ pub(crate) fn schedule(host: &dyn Host, line: &ScheduleLine) -> Done<u8> {
             (wanted, import)
         }
     };
+    let on = std::mem::take(&mut pod.spec.node_name);
     let decision = decision(&pod, &import.nodes, &import.pods, release)?;
     let text = match line.json {
         true => json::lines(&decision) + "\n",
-        false => words(&pod, &decision, line.scores, host.style()),
+        false => words(&pod, &on, &decision, line.scores, host.style()),
     };
     host.out(&text);
     Ok(if decision.node.is_some() { OK } else { FAILED })
@@ -104,9 +104,7 @@ fn read(host: &dyn Host, files: &[String]) -> Done<Import> {
 fn wanted(own: &mut Import, release: KubernetesRelease) -> Done<Pod> {
     let free = own.pods.iter().position(|pod| pod.spec.node_name.is_empty());
     if let Some(place) = free.or((own.pods.len() == 1).then_some(0)) {
-        let mut pod = own.pods.remove(place);
-        pod.spec.node_name = String::new();
-        return Ok(pod);
+        return Ok(own.pods.remove(place));
     }
     let first: Option<&Workload> = own.workloads.first();
     let pod = |it: &Workload| {
@@ -119,8 +117,14 @@ fn wanted(own: &mut Import, release: KubernetesRelease) -> Done<Pod> {
     })
 }
 
-/// A decision in words.
-pub(crate) fn words(pod: &Pod, decision: &Decision, scores: bool, style: Style) -> String {
+/// A decision in words; `on` is the node of a pod that has one.
+pub(crate) fn words(
+    pod: &Pod,
+    on: &str,
+    decision: &Decision,
+    scores: bool,
+    style: Style,
+) -> String {
     let Decision { node, message, verdicts, preemptable, .. } = decision;
     let key = pod.key();
     let said = match (node, message) {
@@ -129,7 +133,11 @@ pub(crate) fn words(pod: &Pod, decision: &Decision, scores: bool, style: Style) 
             format!("{key} goes nowhere: {}", message.as_deref().unwrap_or_default())
         }
     };
-    let mut text = format!("{}\n", style.bold(&said));
+    let mut text = match on {
+        "" => String::new(),
+        on => format!("{key} is on {on}; if the scheduler had to place it now:\n"),
+    };
+    text += &format!("{}\n", style.bold(&said));
     if !preemptable.is_empty() {
         let nodes = preemptable.join(", ");
         text += &format!("it would fit without pods of lower priority on {nodes}\n");

@@ -427,16 +427,14 @@ pub(super) fn why_pending(call: &Call<'_>, given: Value) -> Done<Found> {
     let grouped: Vec<Node> = objects.node_groups.iter().flat_map(NodeGroup::nodes).collect();
     let nodes = objects.nodes.iter().map(|it| &**it).chain(&grouped);
     let decision = schedule::decision(&pod, nodes, others, Some(call.tools.release))?;
-    let mut lines = text_lines(&schedule::words(&pod, &decision, true, Style::Plain));
+    let mut lines = text_lines(&schedule::words(&pod, &on, &decision, true, Style::Plain));
     let fit = decision.verdicts.iter().filter(|it| it.rejection.is_none()).count();
     let all = decision.verdicts.len();
+    let place = if on.is_empty() { 1 } else { 2 };
     lines.insert(
-        1.min(lines.len()),
+        place.min(lines.len()),
         format!("{}: {fit} fit + {} do not", count(all, "node"), all - fit),
     );
-    if !on.is_empty() {
-        lines.insert(0, format!("{key} is on {on}; asked is where it would go without it"));
-    }
     let mut figures = value_of(&decision);
     let mut limits = Vec::new();
     if let Some(verdicts) = figures.get_mut("verdicts").and_then(Value::as_array_mut) {

@@ -74,7 +74,8 @@ fn a_workload_stands_for_its_pod_and_a_name_for_one_that_is_there() {
     assert!(web.out.starts_with("default/web-"), "{web:?}");
     assert!(web.out.contains("node affinity/selector"), "{web:?}");
     let named = taintlab("schedule default/a --nodes nodes.yaml", &files);
-    assert_eq!((named.code, named.out.as_str()), (0, "default/a goes to n2\n"), "{named:?}");
+    let said = "default/a is on n2; if the scheduler had to place it now:\ndefault/a goes to n2\n";
+    assert_eq!((named.code, named.out.as_str()), (0, said), "{named:?}");
     let nobody = taintlab("schedule default/nobody --nodes nodes.yaml", &files);
     assert_eq!((nobody.code, nobody.err.as_str()), (1, "default/nobody: error: no such file\n"));
 }
