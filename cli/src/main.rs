@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Read, Write};
 use std::num::NonZero;
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio, exit};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -79,6 +80,10 @@ impl Host for Machine {
     }
 
     fn write(&self, file: &str, text: &str) -> Result<(), String> {
+        if let Some(folder) = Path::new(file).parent() {
+            std::fs::create_dir_all(folder)
+                .map_err(|error| format!("the folder cannot be made: {}", system_text(&error)))?;
+        }
         std::fs::write(file, text).map_err(|error| system_text(&error))
     }
 

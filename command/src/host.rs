@@ -25,7 +25,7 @@ pub trait Host: Sync {
     /// The reason, in words: `no such file`.
     fn read(&self, file: &str) -> Result<Vec<u8>, String>;
 
-    /// Writes a file.
+    /// Writes a file, and makes its folder if there is none.
     ///
     /// # Errors
     /// The reason, in words.

@@ -929,7 +929,8 @@ pub(crate) struct EmbedLine {
     /// Another release than the one that the scenario names
     #[arg(long)]
     pub(crate) release: Option<String>,
-    /// Write NAME.json (the recording) and NAME.html there, of one or more files
+    /// Write NAME.json (the recording) and NAME.html there, of one or more files; the folder is made if
+    /// there is none
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<String>,
 }
