@@ -292,10 +292,54 @@ const broken = report(text, { seeds: 1000, signal: controller.signal,
 console.log(await broken.catch((error) => error.message));
 const wrong = await report("kind: [", {});
 console.log(wrong.ok, wrong.errors.length > 0);
+console.log((await report("kind: [", null)).ok);
 `;
   const at = project(folder, "report-api", { "main.mjs": main });
   const printed = await succeed("node", [join(at, "main.mjs")]);
-  assert.equal(printed, "true 97 true\nenough\nfalse true\n");
+  assert.equal(printed, "true 97 true\nenough\nfalse true\nfalse\n");
+});
+
+test("options of report() that are something else are a TypeError that says what was expected", async () => {
+  const main = `
+import { report, runs } from "taintlab/report";
+for (const options of [5, [], { signal: 5 }, { onProgress: 5 }, { workers: -1 }, { workers: NaN },
+  { workers: "2" }, { isScenario: "yes" }, { parts: [{}] }])
+  await report("", options).catch((error) => console.log(String(error)));
+await runs("", { shard: [3, 2] }).catch((error) => console.log(String(error)));
+`;
+  const at = project(folder, "report-wrong", { "main.mjs": main });
+  const printed = await succeed("node", [join(at, "main.mjs")]);
+  assert.deepEqual(printed.trim().split("\n"), [
+    "TypeError: options: expected an object, found the number `5`",
+    "TypeError: options: expected an object, found a value of type array",
+    "TypeError: options.signal: expected an AbortSignal, found the number `5`",
+    "TypeError: options.onProgress: expected a function, found the number `5`",
+    "TypeError: options.workers: expected a whole number, 0 or more, found the number `-1`",
+    "TypeError: options.workers: expected a whole number, 0 or more, found the number `NaN`",
+    "TypeError: options.workers: expected a whole number, 0 or more, found the string `2`",
+    "TypeError: options.isScenario: expected true or false, found the string `yes`",
+    "TypeError: options.parts: expected parts of a report, found a value of type array",
+    "TypeError: options.shard: expected [index, count] with 1 <= index <= count, found a value of type array",
+  ]);
+});
+
+test("plugins for sites take no options that they do not have", async () => {
+  const main = `
+import remark from "taintlab/remark";
+import markdownIt from "taintlab/markdown-it";
+remark(null)({}, {});
+const said = (make) => { try { make(); } catch (error) { console.log(String(error)); } };
+said(() => remark({ exmples: "a" }));
+said(() => remark({ mdx: "yes" }));
+said(() => markdownIt({ renderer: { rules: {} } }, { mdx: true }));
+`;
+  const at = project(folder, "plugins-wrong", { "main.mjs": main });
+  const printed = await succeed("node", [join(at, "main.mjs")]);
+  assert.deepEqual(printed.trim().split("\n"), [
+    "TypeError: taintlab: there is no option `exmples`; there are `examples`, `playground`, `mdx`",
+    "TypeError: taintlab: mdx: expected a boolean, found a string",
+    "TypeError: taintlab: there is no option `mdx`; there are `examples`, `playground`, `vue`",
+  ]);
 });
 
 test("a scenario is a cluster as well", async () => {

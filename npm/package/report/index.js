@@ -91,12 +91,26 @@ function batches(runs, planned) {
 }
 
 /** The runs of part `index` of `count`, counted from 1: every so many. */
-function shardOf(runs, [index, count]) {
-  const whole = Number.isInteger(index) && Number.isInteger(count);
-  if (!whole || index < 1 || index > count) {
-    throw new TypeError("shard: expected [index, count] with 1 <= index <= count");
-  }
-  return runs.filter((_, place) => place % count === index - 1);
+const shardOf = (runs, [index, count]) =>
+  runs.filter((_, place) => place % count === index - 1);
+
+const isList = (value) => Array.isArray(value);
+const isObject = (value) => typeof value === "object" && value !== null && !isList(value);
+
+/** Whether this is `[index, count]` of a part. */
+function isShard(value) {
+  if (!isList(value)) return false;
+  const [index, count] = value;
+  return [index, count].every(Number.isInteger) && 1 <= index && index <= count;
+}
+
+/** A `TypeError` about a value that is something else. */
+function unlike(name, wanted, value) {
+  const shown = ["string", "number", "boolean"].includes(typeof value);
+  const type = isList(value) ? "array" : typeof value;
+  const short = String(shown ? value : "").slice(0, 40);
+  const found = shown ? `the ${type} \`${short}\`` : `a value of type ${type}`;
+  return new TypeError(`${name}: expected ${wanted}, found ${found}`);
 }
 
 class Failed extends Error {
@@ -111,17 +125,39 @@ function ok(answer) {
   return answer;
 }
 
-const OWN = ["onProgress", "signal", "workers", "shard", "isScenario", "simulator", "parts"];
+/** Options of this module: what each has to be, and whether a value is that. */
+const OWN = {
+  onProgress: ["a function", (it) => typeof it === "function"],
+  signal: ["an AbortSignal", (it) => typeof it.throwIfAborted === "function"],
+  workers: ["a whole number, 0 or more", (it) => Number.isInteger(it) && it >= 0],
+  shard: ["[index, count] with 1 <= index <= count", isShard],
+  isScenario: ["true or false", (it) => typeof it === "boolean"],
+  simulator: ["an object", isObject],
+  parts: ["parts of a report", (it) => isList(it) && it.every((part) => isList(part?.results))],
+};
+
+/** The options, none for `null`; those of this module are what they have to be. */
+function checked(options) {
+  if (options === undefined || options === null) return {};
+  if (!isObject(options)) throw unlike("options", "an object", options);
+  for (const [name, [wanted, isThat]] of Object.entries(OWN)) {
+    const value = options[name];
+    const leftOut = value === undefined || value === null;
+    if (!leftOut && !isThat(value)) throw unlike(`options.${name}`, wanted, value);
+  }
+  return options;
+}
 
 /**
  * Makes the runs of a report: what it is about and the results, which `merge` puts together. If it
  * is aborted by the signal, these are the results so far.
  */
-export async function runs(manifests, options = {}) {
+export async function runs(manifests, settings) {
+  const options = checked(settings);
   const { onProgress, signal, shard, isScenario = false, simulator, parts } = options;
-  const others = Object.entries(options).filter(([name]) => !OWN.includes(name));
+  const others = Object.entries(options).filter(([name]) => !Object.hasOwn(OWN, name));
   const report = Object.fromEntries(others);
-  const settings = { manifests, isScenario, options: simulator, report };
+  const opened = { manifests, isScenario, options: simulator, report };
   const wanted = Math.max(1, Math.min(options.workers ?? cores(), 64));
   const staff = [];
   let hasEnded = false;
@@ -135,7 +171,7 @@ export async function runs(manifests, options = {}) {
     const worker = options.workers === 0 ? undefined : await remote();
     const first = worker ?? local();
     staff.push(first);
-    const plan = ok(await first.call("open", settings, true));
+    const plan = ok(await first.call("open", opened, true));
     const { outline, warnings, imported } = plan;
     const assigned = parts ? [] : shard ? shardOf(plan.runs, shard) : plan.runs;
     // Of parts only what would help is left, of which it is not known how many runs it takes.
@@ -146,7 +182,7 @@ export async function runs(manifests, options = {}) {
       const other = await remote();
       if (other) staff.push(other);
       if (hasEnded) other?.close();
-      else if (other) ok(await other.call("open", settings, false));
+      else if (other) ok(await other.call("open", opened, false));
       return other;
     };
     const all = [first, ...Array.from({ length: worker ? more : 0 }, another)];
@@ -193,7 +229,8 @@ export function merge(outline, results) {
 }
 
 /** A resilience report of a cluster. */
-export async function report(manifests, options = {}) {
+export async function report(manifests, settings) {
+  const options = checked(settings);
   options.signal?.throwIfAborted();
   const made = await runs(manifests, options);
   if (!made.ok) return made;

@@ -53,5 +53,23 @@ export function demoOf(words, content, id, { examples = "examples", playground =
   }
 }
 
+/**
+ * The options of a plugin, none for `null`. Throws if one is not among `types`, which names the type of
+ * each.
+ */
+export function optionsOf(options, types) {
+  const given = options ?? {};
+  if (typeof given !== "object") throw new TypeError("taintlab: expected options as an object");
+  for (const [name, value] of Object.entries(given)) {
+    if (!Object.hasOwn(types, name)) {
+      const known = Object.keys(types).join("`, `");
+      throw new TypeError(`taintlab: there is no option \`${name}\`; there are \`${known}\``);
+    }
+    if (value !== undefined && typeof value !== types[name])
+      throw new TypeError(`taintlab: ${name}: expected a ${types[name]}, found a ${typeof value}`);
+  }
+  return given;
+}
+
 const textOf = ({ file, line, message }) =>
   `${file ? `${file}:` : ""}${line ? `${file ? "" : "line "}${line}: ` : ""}${message}`;

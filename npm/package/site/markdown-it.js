@@ -1,6 +1,6 @@
 // `taintlab/markdown-it`: a plugin for markdown-it, and so for VitePress and Eleventy.
 
-import { demoOf, wordsOf } from "./demo.js";
+import { demoOf, optionsOf, wordsOf } from "./demo.js";
 
 /**
  * Makes each fence `taintlab` a demo.
@@ -8,7 +8,8 @@ import { demoOf, wordsOf } from "./demo.js";
  * Options: `examples`, the folder of scenario files; `playground`, where the playground is; `vue`,
  * whether the result is a template of Vue, as in VitePress.
  */
-export default function markdownItTaintlab(md, options = {}) {
+export default function markdownItTaintlab(md, given) {
+  const options = optionsOf(given, { examples: "string", playground: "string", vue: "boolean" });
   const other = md.renderer.rules.fence;
   md.renderer.rules.fence = (tokens, index, settings, env, self) => {
     const token = tokens[index];

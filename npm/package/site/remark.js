@@ -1,6 +1,6 @@
 // `taintlab/remark`: a plugin for remark, and so for Docusaurus, Astro and MDX.
 
-import { demoOf, wordsOf } from "./demo.js";
+import { demoOf, optionsOf, wordsOf } from "./demo.js";
 
 /**
  * Makes each fence `taintlab` a demo.
@@ -8,7 +8,8 @@ import { demoOf, wordsOf } from "./demo.js";
  * Options: `examples`, the folder of scenario files; `playground`, where the playground is; `mdx`,
  * whether the text is MDX, which is found out unless given.
  */
-export default function remarkTaintlab(options = {}) {
+export default function remarkTaintlab(settings) {
+  const options = optionsOf(settings, { examples: "string", playground: "string", mdx: "boolean" });
   const extensions = this?.data?.("fromMarkdownExtensions") ?? [];
   const known = [extensions].flat(Infinity).some((one) => one?.enter?.mdxJsxFlowTag);
   const mdx = options.mdx ?? known;
