@@ -113,46 +113,6 @@ export function append(list, value) {
   list[list.length] = value;
 }
 
-/** The deepest nesting of a value; many times that of Kubernetes' objects. */
-const DEEPEST = 1_000;
-
-/** Whether a value is nested more deeply anywhere. Getters are not called. */
-function isTooDeep(value) {
-  let level = [value];
-  for (let depth = 0; depth < DEEPEST && level.length > 0; depth++) {
-    level = level
-      .flatMap((one) => Object.values(Object.getOwnPropertyDescriptors(one)))
-      .map((property) => property.value)
-      .filter((inner) => typeof inner === "object" && inner !== null);
-  }
-  return level.length > 0;
-}
-
-/** A value as JSON text. */
-export function stringify(value) {
-  try {
-    return JSON.stringify(value);
-  } catch (error) {
-    // JSON has an error of its own for circular values.
-    if (error instanceof TypeError || !isTooDeep(value)) throw error;
-    throw new TypeError(`nested too deeply: at most ${DEEPEST} levels can be read`);
-  }
-}
-
-/** A copy of a value through JSON, without getters and proxies. `what` names it in errors. */
-export function plain(value, what) {
-  const text = stringify(value);
-  // JSON writes nothing in this way but half of a surrogate pair.
-  if (/(?<!\\)(\\\\)*\\ud[89a-f]/.test(text)) {
-    const message = "a string that is not well-formed Unicode: it has half of a surrogate pair";
-    throw new TypeError(`${what}: there is ${message}`);
-  }
-  return text === undefined ? undefined : JSON.parse(text);
-}
-
-/** The value of a JSON text. */
-export const parse = (text) => JSON.parse(text);
-
 /** Whether a text is Unicode: it has no half of a surrogate pair. */
 export const isWellFormed = (text) => !/\p{Surrogate}/u.test(text);
 
@@ -186,7 +146,12 @@ export function describe(value) {
       return `\`${value}\``;
     case "object":
       if (value === null) return "`null`";
-      return Array.isArray(value) ? "an array" : "an object";
+      if (Array.isArray(value)) return "an array";
+      if (typeof value.toJSON === "function") {
+        const written = value.toJSON();
+        if (!isObject(written)) return `an object that JSON writes as ${describe(written)}`;
+      }
+      return "an object";
     default:
       return `a ${typeof value}`;
   }

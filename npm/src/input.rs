@@ -1,6 +1,5 @@
 //! JavaScript values as values of the engine; a value of another type is a `TypeError`.
 
-use js_sys::TypeError;
 use taintlab_answers::problem::bounded;
 use wasm_bindgen::JsValue;
 
@@ -18,8 +17,8 @@ use crate::js;
 
 /// Reads an object as a value of the engine. `what` is the name of the argument.
 ///
-/// The decoder is the one that reads files, so the errors are the same:
-/// `taints[0].key: expected a string, found the number 5`.
+/// The decoder is the one that reads files, so the errors are the same, without what they say of
+/// YAML: `taints[0].key: expected a string, found the number 5`.
 ///
 /// # Errors
 /// A `TypeError` that says which field is wrong and what was expected, or the exception of a
@@ -84,7 +83,7 @@ pub(crate) fn read_list<T: DeserializeOwned>(
 /// writes them.
 #[cfg(feature = "simulator")]
 fn json(value: &JsValue, what: &str, wanted: &str, begins: &[char]) -> Result<String, JsValue> {
-    let text = if value.is_object() { js::stringify(value)?.as_string() } else { None };
+    let text = if value.is_object() { js::stringify(value, what)?.as_string() } else { None };
     // An object with its own `toJSON` may turn into something else.
     text.filter(|text| text.starts_with(begins)).ok_or_else(|| expected(what, wanted, value))
 }
@@ -152,6 +151,15 @@ pub(crate) fn found(what: &str, wanted: &str, found: &str) -> JsValue {
 }
 
 /// A `TypeError`.
+#[cfg(feature = "simulator")]
 pub(crate) fn wrong_call(message: &str) -> JsValue {
-    TypeError::new(&bounded(message)).into()
+    match js::wrong_call(&bounded(message)) {
+        Ok(error) | Err(error) => error,
+    }
+}
+
+/// A `TypeError`, where no decoder of files speaks of YAML.
+#[cfg(not(feature = "simulator"))]
+pub(crate) fn wrong_call(message: &str) -> JsValue {
+    js_sys::TypeError::new(&bounded(message)).into()
 }

@@ -1,4 +1,4 @@
-//! Functions that JavaScript provides: `boundary.js`.
+//! Functions that JavaScript provides: `boundary.js`, and `values.js` for all but `taintlab/lite`.
 //!
 //! All imports that can run code of a caller, or throw, are here, and their exceptions are caught.
 //! No other import may do so, but one that takes a class of this crate stands beside that class;
@@ -45,23 +45,27 @@ extern "C" {
 
     #[cfg(feature = "simulator")]
     #[wasm_bindgen(catch)]
-    pub(crate) fn parse(text: &str) -> Result<JsValue, JsValue>;
-
-    /// `undefined` for what has no JSON.
-    #[cfg(feature = "simulator")]
-    #[wasm_bindgen(catch)]
-    pub(crate) fn plain(value: &JsValue, what: &str) -> Result<JsValue, JsValue>;
-
-    /// `undefined` for what has no JSON.
-    #[cfg(feature = "simulator")]
-    #[wasm_bindgen(catch)]
-    pub(crate) fn stringify(value: &JsValue) -> Result<JsValue, JsValue>;
-
-    #[cfg(feature = "simulator")]
-    #[wasm_bindgen(catch)]
     pub(crate) fn call(
         function: &JsValue,
         first: &JsValue,
         second: f64,
     ) -> Result<JsValue, JsValue>;
+}
+
+#[cfg(feature = "simulator")]
+#[wasm_bindgen(raw_module = "./values.js")]
+extern "C" {
+    #[wasm_bindgen(catch)]
+    pub(crate) fn parse(text: &str) -> Result<JsValue, JsValue>;
+
+    /// `undefined` for what has no JSON.
+    #[wasm_bindgen(catch)]
+    pub(crate) fn plain(value: &JsValue, what: &str) -> Result<JsValue, JsValue>;
+
+    /// `undefined` for what has no JSON.
+    #[wasm_bindgen(catch)]
+    pub(crate) fn stringify(value: &JsValue, what: &str) -> Result<JsValue, JsValue>;
+
+    #[wasm_bindgen(catch, js_name = wrongCall)]
+    pub(crate) fn wrong_call(message: &str) -> Result<JsValue, JsValue>;
 }

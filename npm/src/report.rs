@@ -208,8 +208,10 @@ pub fn duration_text(
     #[wasm_bindgen(unchecked_param_type = "number", param_description = "how long")]
     milliseconds: JsValue,
 ) -> Result<String, JsValue> {
-    let time = milliseconds.as_f64().and_then(Timestamp::from_fractional_millis);
-    let time = time.ok_or_else(|| expected("milliseconds", "milliseconds", &milliseconds))?;
+    let time = milliseconds.as_f64().filter(|time| time.is_finite());
+    let time = time.and_then(Timestamp::from_fractional_millis);
+    let wanted = "a finite number of milliseconds";
+    let time = time.ok_or_else(|| expected("milliseconds", wanted, &milliseconds))?;
     Ok(Millis::between(Timestamp::ZERO, time).to_string())
 }
 

@@ -726,6 +726,8 @@ test("what a user gets wrong comes back", () => {
 
 test("a wrong call throws a TypeError that says what was expected", () => {
   const s = simulator([node("a")]);
+  const circle = {};
+  circle.metadata = circle;
   const cases = [
     [() => taintlab.matchTolerations("x", []), "taints: expected an array, found the string `x`"],
     [
@@ -734,13 +736,22 @@ test("a wrong call throws a TypeError that says what was expected", () => {
     ],
     [() => taintlab.matchTolerations([], [], { release: "1.99" }), `use 1.18 to ${taintlab.releases().at(-1)}`],
     [() => taintlab.parseTaint(), "text: expected a string, found nothing"],
-    [() => taintlab.durationText("5m"), "milliseconds: expected milliseconds, found the string"],
+    [() => taintlab.durationText("5m"), "expected a finite number of milliseconds, found the string"],
+    [() => taintlab.durationText(Infinity), "milliseconds, found the number `Infinity`"],
     [
       () => taintlab.Simulator.fromManifests(5),
       "manifests: expected an object or an array, found the number `5`",
     ],
     [() => s.advanceTo(-1), "at: expected milliseconds since the start"],
     [() => s.advanceTo(NaN), "at: expected milliseconds since the start"],
+    [
+      () => taintlab.whenEvicted({}, {}, new Date(0)),
+      "options: expected an object, found an object that JSON writes as the string `1970-01-01T",
+    ],
+    [() => taintlab.whenEvicted({}, {}, new Date(NaN)), "an object that JSON writes as `null`"],
+    [() => taintlab.whenEvicted(circle, {}), "pod: there is an object that contains itself"],
+    [() => taintlab.schedule({}, [circle]), "nodes: there is an object that contains itself"],
+    [() => taintlab.schedule({ spec: { priority: 1n } }, []), "pod: there is a BigInt"],
     [() => s.command({ explode: {} }), "command"],
     [() => s.events({ limit: "all" }), "options.limit"],
     [() => s.timeBudget("a/b/c"), "write `namespace/name`"],
@@ -753,6 +764,23 @@ test("a wrong call throws a TypeError that says what was expected", () => {
     });
   }
   s.free();
+});
+
+test("errors about values say nothing of YAML", () => {
+  const { schedule } = taintlab;
+  for (const [spec, message] of [
+    [{ tolerations: { key: "a" } }, "expected an array, found an object with `key`"],
+    [{ tolerations: ["a"] }, 'expected an object, found the string "a"'],
+    [{ tolerations: [{ key: 5 }] }, "key: expected a string, found the number `5`"],
+    [{ tolerations: [{ tolerationSeconds: "5" }] }, 'expected an integer, found the string "5"'],
+    [{ tolerations: [[]] }, "expected an object, found an array"],
+  ]) {
+    assert.throws(
+      () => schedule({ spec }, []),
+      (error) => error instanceof TypeError && error.message.endsWith(message),
+      message,
+    );
+  }
 });
 
 test("memory is given back: by free, and by using", () => {

@@ -200,7 +200,8 @@ a running pod is evicted after 5m0s: toleration 2 limits the time
   );
   const wrong = await taintlab("explain", "--taint", "a=b:c:d");
   assert.equal(wrong.code, 2);
-  assert.equal(wrong.stderr.split("\n")[0], "error: --taint: invalid taint spec: a=b:c:d");
+  const said = "error: --taint: invalid taint spec: a=b:c:d; expected KEY[=VALUE]:EFFECT, with one of ";
+  assert.ok(wrong.stderr.startsWith(said), wrong.stderr);
 });
 
 test("help, version and wrong command lines", async () => {
@@ -278,7 +279,7 @@ test("a wrong value of an option is said of that option, and ends with 2", async
     ],
     [
       ["explain", "--taint", "a:NoExecute", "--toleration", "a:NoExecute@abc"],
-      /^error: --toleration: expected key=value:effect@seconds, found `a:NoExecute@abc`/,
+      /^error: --toleration: expected key=value:effect@seconds, or .*, found `a:NoExecute@abc`/,
     ],
     [
       ["explain", "--taint", "a:NoExecute", "--toleration", "a:NoExcute"],

@@ -32,7 +32,7 @@ const HARMLESS = {
   __wbg_Error: /Error\(/,
   // What serde-wasm-bindgen makes, by `own` of boundary.js (and a Map, which nobody asks for).
   __wbg_set: /\bown\(|return arg0\.set\(/,
-  // What it reads: only the copies of `plain` in boundary.js, which have no getters, and no
+  // What it reads: only the copies of `plain` in values.js, which have no getters, and no
   // iterators but those of arrays; and what it says of them.
   __wbg_String: /String\(/,
   __wbg___wbindgen_bigint_get_as_i64: /typeof/,

@@ -168,7 +168,7 @@ pub(crate) fn element_script(workspace: &Workspace, to: &Path) -> Result<()> {
 }
 
 /// The crate's own JavaScript, beside the code that wasm-bindgen writes.
-const BOUNDARY: &str = "npm/src/boundary.js";
+const BOUNDARY: [&str; 2] = ["boundary.js", "values.js"];
 /// The package's modules, one for each environment; marks with `@` are filled in.
 const ENTRIES: &str = "npm/entries";
 /// Lets the boundary restore the stack; see there.
@@ -292,7 +292,9 @@ fn write_entries(
         let path = workspace.path(ENTRIES).join(name);
         fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))
     };
-    fs::copy(workspace.path(BOUNDARY), work.join("web/boundary.js"))?;
+    for file in BOUNDARY {
+        fs::copy(workspace.path("npm/src").join(file), work.join("web").join(file))?;
+    }
     let generated = work.join("web/taintlab.js");
     fs::write(&generated, with_own_fields(&fs::read_to_string(&generated)?))?;
     let public = work.join("web/public.js");
