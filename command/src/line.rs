@@ -465,6 +465,9 @@ pub(crate) enum PlanAct {
         /// Program that acts on the notice: drain (--force), taint=KEY:NoExecute or none
         #[arg(long, value_name = "NAME", default_value = "drain")]
         handler: String,
+        /// A row for each number of nodes: the first one of the list, the first two, and so on
+        #[arg(long)]
+        by_count: bool,
         #[command(flatten)]
         flags: DrainFlags,
     },
@@ -483,6 +486,9 @@ pub(crate) enum PlanAct {
         /// The nodes, and at the end the taint as kubectl taint takes it: key=value:NoExecute
         #[arg(value_name = "NODE… TAINT")]
         words: Vec<String>,
+        /// A row for each number of nodes: the first one of the list, the first two, and so on
+        #[arg(long)]
+        by_count: bool,
     },
 }
 
@@ -516,7 +522,7 @@ pub(crate) struct PlanOptions {
     pub(crate) apply: ApplyLine,
     #[command(flatten)]
     pub(crate) kubernetes: KubernetesLine,
-    /// How long it is watched; 12h unless given
+    /// How long it is watched; 12h unless given, with --by-count 1h
     #[arg(long, value_name = "TIME")]
     pub(crate) horizon: Option<String>,
     /// How long pods take to be ready; as long as those of their workload took, or 2s, unless given

@@ -1,16 +1,22 @@
 //! `taintlab plan`: what becomes of a cluster while nodes are drained, replaced, taken away or tainted.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
-use taintlab_core::api::WorkloadKey;
+use taintlab_core::api::{NodeName, WorkloadKey};
 use taintlab_core::plan::{
-    Act, NodeChoice, Procedure, Rehearsal, RehearsalOptions, Rehearsed, SpotHandler,
+    Act, CountRun, FirstAtZero, NodeChoice, Procedure, Rehearsal, RehearsalOptions, Rehearsed,
+    SpotHandler,
 };
 use taintlab_core::plural::count;
 use taintlab_core::policy::drain::DrainOptions;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::time::Span;
 use taintlab_manifest::write_scenario;
-use taintlab_words::plan::{PlanText, plan_commands, plan_markdown, plan_terminal};
+use taintlab_words::plan::{
+    CountText, PlanText, count_markdown, count_terminal, plan_commands, plan_markdown,
+    plan_terminal,
+};
 
 use crate::embed::playground_link;
 use crate::host::Host;
@@ -33,12 +39,30 @@ pub(crate) struct Written<'a> {
     /// Number of orders that were tried.
     tried: usize,
     /// Workloads whose start-up time was measured.
-    start_up: std::collections::BTreeMap<String, Span>,
+    start_up: BTreeMap<String, Span>,
     given: &'a Rehearsed,
     #[serde(skip_serializing_if = "Option::is_none")]
     better: Option<&'a Rehearsed>,
     #[serde(skip_serializing_if = "Option::is_none")]
     link: Option<&'a str>,
+}
+
+/// The curve by the number of nodes as JSON.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WrittenCounts<'a> {
+    release: KubernetesRelease,
+    act: &'a Act,
+    /// All nodes, in the order in which they were given.
+    order: &'a [NodeName],
+    /// Time from the beginning to the end of each run.
+    horizon: Span,
+    /// Number of rows that were planned.
+    planned: usize,
+    /// Workloads whose start-up time was measured.
+    start_up: BTreeMap<String, Span>,
+    counts: &'a [CountRun],
+    first_at_zero: &'a [FirstAtZero],
 }
 
 pub(crate) fn plan(host: &dyn Host, line: &PlanLine) -> Done<u8> {
@@ -62,6 +86,8 @@ pub(crate) fn plan_cluster(host: &dyn Host, line: &PluginPlan) -> Done<u8> {
 pub(crate) struct Asked<'l> {
     line: &'l PlanOptions,
     procedure: Procedure,
+    /// Whether a curve by the number of nodes is wanted.
+    by_count: bool,
     options: RehearsalOptions,
     start_up: Option<Span>,
     orders: usize,
@@ -76,10 +102,22 @@ impl<'l> Asked<'l> {
         let outputs =
             [("json", line.json), ("markdown", line.markdown), ("scenario", line.scenario)];
         one_output(&outputs)?;
-        let defaults = RehearsalOptions::default();
+        let by_count = match act {
+            PlanAct::Spot { by_count, .. } | PlanAct::Taint { by_count, .. } => *by_count,
+            PlanAct::Drain { .. } | PlanAct::Upgrade { .. } | PlanAct::ZoneEvacuation { .. } => {
+                false
+            }
+        };
+        let of_one_run = [("scenario", line.scenario), ("playground", line.playground.is_some())];
+        for output in of_one_run {
+            one_output(&[("by-count", by_count), output])?;
+        }
+        let defaults =
+            if by_count { RehearsalOptions::by_count() } else { RehearsalOptions::default() };
         Ok(Self {
             line,
             procedure: procedure_of(act)?,
+            by_count,
             options: RehearsalOptions {
                 horizon: time("--horizon", &line.horizon)?.unwrap_or(defaults.horizon),
                 ..defaults
@@ -91,6 +129,9 @@ impl<'l> Asked<'l> {
     }
 
     fn answer(self, host: &dyn Host, cluster: Cluster) -> Done<u8> {
+        if self.by_count {
+            return self.answer_by_count(host, cluster);
+        }
         let line = self.line;
         let tried = self.tried(host, cluster)?;
         let Some((given, better)) = tried.outcome() else { return Ok(FAILED) };
@@ -118,17 +159,60 @@ impl<'l> Asked<'l> {
         Ok(if is_done { OK } else { FAILED })
     }
 
+    /// The curve by the number of nodes.
+    fn answer_by_count(self, host: &dyn Host, cluster: Cluster) -> Done<u8> {
+        let rehearsal = self.settled(host, cluster)?;
+        let counts = rehearsal.counts();
+        let (planned, workers) = (counts.len(), threads(host, self.workers));
+        let run = |count: &usize| rehearsal.run_count(*count);
+        let runs = in_threads(host, &counts, (0, planned), workers, run);
+        host.progress(None);
+        let first_at_zero = rehearsal.first_at_zero(&runs);
+        let (act, order, horizon) = (rehearsal.act(), rehearsal.order(), rehearsal.horizon());
+        let text = if self.line.json {
+            json::line(&WrittenCounts {
+                release: rehearsal.release(),
+                act,
+                order,
+                horizon,
+                planned,
+                start_up: start_up_times(&rehearsal),
+                counts: &runs,
+                first_at_zero: &first_at_zero,
+            }) + "\n"
+        } else {
+            let notes = start_up_note(rehearsal.start_up());
+            let (runs, first_at_zero) = (runs.as_slice(), first_at_zero.as_slice());
+            let notes = notes.as_slice();
+            let curve = CountText { act, order, horizon, planned, runs, first_at_zero, notes };
+            if self.line.markdown {
+                count_markdown(&curve)
+            } else {
+                count_terminal(&curve, host.style())
+            }
+        };
+        host.out(&text);
+        let is_done = runs.len() == planned && runs.iter().all(|run| run.is_done);
+        Ok(if is_done { OK } else { FAILED })
+    }
+
     /// Tries the procedure in a cluster.
     pub(crate) fn tried(self, host: &dyn Host, cluster: Cluster) -> Done<Tried> {
-        let Self { line, procedure, options, start_up, orders, workers } = self;
+        let rehearsal = self.settled(host, cluster)?;
+        let all = try_all(host, &rehearsal, self.orders, threads(host, self.workers));
+        Ok(Tried { rehearsal, all })
+    }
+
+    /// Settles a cluster, and finds the nodes in it.
+    fn settled(&self, host: &dyn Host, cluster: Cluster) -> Done<Rehearsal> {
+        let Self { line, procedure, options, start_up, .. } = self;
         let Cluster { mut scenario, warnings, imported } = cluster;
         warn(host, &warnings);
         scenario.kubernetes.start_up_time = start_up.or(scenario.kubernetes.start_up_time);
-        let rehearsal = Rehearsal::new(scenario, &procedure, options)
+        let rehearsal = Rehearsal::new(scenario, procedure, *options)
             .map_err(|error| stop_of("plan", &error, &line.kubernetes))?;
         tell(host, &imported, line.kubernetes.release.as_deref(), "");
-        let all = try_all(host, &rehearsal, orders, threads(host, workers));
-        Ok(Tried { rehearsal, all })
+        Ok(rehearsal)
     }
 }
 
@@ -164,13 +248,12 @@ impl Tried {
         better: Option<&'a Rehearsed>,
     ) -> Written<'a> {
         let Self { rehearsal, all } = self;
-        let start_up = rehearsal.start_up().iter().map(|(key, time)| (key.to_string(), *time));
         Written {
             release: rehearsal.release(),
             act: rehearsal.act(),
             commands: plan_commands(rehearsal.act(), &better.unwrap_or(given).order),
             tried: all.len(),
-            start_up: start_up.collect(),
+            start_up: start_up_times(rehearsal),
             given,
             better,
             link: None,
@@ -190,6 +273,11 @@ fn try_all(host: &dyn Host, rehearsal: &Rehearsal, most: usize, workers: usize) 
     }
     host.progress(None);
     known
+}
+
+/// Workloads whose start-up time was measured, with that time.
+fn start_up_times(rehearsal: &Rehearsal) -> BTreeMap<String, Span> {
+    rehearsal.start_up().iter().map(|(key, time)| (key.to_string(), *time)).collect()
 }
 
 /// What is said of workloads whose start-up time was measured.
@@ -237,7 +325,7 @@ fn procedure_of(act: &PlanAct) -> Done<Procedure> {
             };
             Procedure { nodes: NodeChoice::Labelled { key, value }, act }
         }
-        PlanAct::Spot { nodes, notice, handler, flags } => {
+        PlanAct::Spot { nodes, notice, handler, flags, by_count: _ } => {
             let handler = match handler.split_once('=') {
                 None if handler == "drain" => SpotHandler::Drain,
                 None if handler == "none" => SpotHandler::None,
@@ -251,7 +339,7 @@ fn procedure_of(act: &PlanAct) -> Done<Procedure> {
             let act = Act::Spot { notice: moment("--notice", notice)?, handler, options };
             Procedure { nodes: named(nodes, "spot")?, act }
         }
-        PlanAct::Taint { words } => {
+        PlanAct::Taint { words, by_count: _ } => {
             let Some((text, nodes)) = words.split_last() else {
                 return Err(Stop::usage("plan taint: which node, and which taint?"));
             };

@@ -15,6 +15,7 @@ mod command {
     mod asked;
     mod chat;
     mod compared;
+    mod counted;
     mod edges;
     mod host;
     mod lines;

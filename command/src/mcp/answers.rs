@@ -323,6 +323,7 @@ pub(super) fn plan(call: &Call<'_>, given: Value) -> Done<Found> {
             ("nodes", "node"),
             ("blocked", "pod in the way"),
             ("order", "node"),
+            ("zones", "zone change"),
         ] {
             let Some(list) = outcome.get_mut(name).and_then(Value::as_array_mut) else { continue };
             let (mut shown, more) = first(std::mem::take(list), MOST_EVENTS, what, instead);

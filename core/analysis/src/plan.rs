@@ -6,12 +6,15 @@
 //!    [`Rehearsal::order`].
 //! 3. [`Rehearsal::orders`] lists further orders to try until none is left. They are independent of
 //!    each other, so that they can be run in several threads.
+//! 4. [`Rehearsal::counts`] lists the numbers of nodes of a curve, and [`Rehearsal::run_count`] makes
+//!    one of its rows, where a procedure meets all nodes at once.
 //!
 //! Each run forks the settled cluster, like one of the [report](crate::report), and its figures mean
 //! the same. It ends when nothing more is due, at the horizon, or when a drain waits for what does
 //! not come.
 
 mod blocker;
+mod by_count;
 mod course;
 mod order;
 mod procedure;
@@ -30,13 +33,16 @@ use taintlab_rules::release::KubernetesRelease;
 use taintlab_rules::time::{Span, Timestamp};
 
 pub use self::blocker::{Blocked, Blocker};
+pub use self::by_count::{CountRun, CountedWorkload, FirstAtZero, PodsOnNode};
 use self::course::Course;
 pub use self::order::Cost;
 pub(crate) use self::order::permutations;
 pub use self::procedure::{Act, NodeChoice, Procedure, SpotHandler};
 pub(crate) use self::start_up::give as give_start_up_times;
 pub use self::start_up::measured_start_up_times;
-use crate::report::{Millis, ReportError, ReportOptions, SEED, Settled, WorkloadRun, initial};
+use crate::report::{
+    Millis, ReportError, ReportOptions, SEED, Settled, WorkloadRun, ZoneStep, initial,
+};
 use crate::scenario::{Scenario, Step};
 
 /// A procedure in a settled cluster, ready to be tried in one order of the nodes after the other.
@@ -71,6 +77,9 @@ pub struct Rehearsed {
     pub moved_again: usize,
     /// Workloads that were affected, by name.
     pub workloads: Vec<WorkloadCourse>,
+    /// Changes of the states of zones.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub zones: Vec<ZoneStep>,
 }
 
 /// Outcome for one node.
@@ -125,7 +134,7 @@ pub struct ReadyStep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RehearsalOptions {
     /// Time from the beginning of the procedure to the end of each run at the latest; 12 hours unless
-    /// given.
+    /// given, and 1 hour for a curve by the number of nodes, which takes many runs.
     pub horizon: Span,
     /// Longest time for the cluster to come to rest before; 10 minutes unless given.
     pub settle: Span,
@@ -137,6 +146,14 @@ impl Default for RehearsalOptions {
             horizon: Span(Duration::from_secs(12 * 60 * 60)),
             settle: ReportOptions::default().settle,
         }
+    }
+}
+
+impl RehearsalOptions {
+    /// Those of a curve by the number of nodes, unless given.
+    #[must_use]
+    pub fn by_count() -> Self {
+        Self { horizon: ReportOptions::default().horizon, ..Self::default() }
     }
 }
 
@@ -188,6 +205,12 @@ impl Rehearsal {
     #[must_use]
     pub const fn begins_at(&self) -> Timestamp {
         self.at
+    }
+
+    /// Time from the beginning of the procedure to the end of each run at the latest.
+    #[must_use]
+    pub fn horizon(&self) -> Span {
+        Span(self.end.since_zero().saturating_sub(self.at.since_zero()))
     }
 
     /// Number of nodes in the cluster.

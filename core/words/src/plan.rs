@@ -1,5 +1,7 @@
 //! Plans in words: what becomes of a cluster while nodes are drained, replaced, taken away or tainted.
 
+mod by_count;
+
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -11,6 +13,7 @@ use taintlab_core::plan::{Act, Blocked, Blocker, Rehearsed, SpotHandler, Workloa
 use taintlab_core::plural::count;
 use taintlab_core::report::{Millis, PendingReason};
 
+pub use self::by_count::{CountText, count_markdown, count_terminal};
 use crate::parts::{Part, markdown, terminal};
 use crate::table::Style;
 
@@ -50,7 +53,8 @@ pub fn plan_markdown(plan: &PlanText<'_>) -> String {
 
 fn parts(plan: &PlanText<'_>) -> Vec<Part> {
     let PlanText { act, given, better, tried, notes, link } = *plan;
-    let mut parts = Vec::from([Part::Heading(title(act, given)), Part::Line(outcome(act, given))]);
+    let mut parts =
+        Vec::from([Part::Heading(title(act, &given.order)), Part::Line(outcome(act, given))]);
     parts.extend(notes.iter().cloned().map(Part::Line));
     let blocked = given.blocked.iter().take(MOST).map(|it| Part::Line(blocked_by(it)));
     let errors = given.nodes.iter().filter(|it| it.failed).flat_map(|it| &it.errors);
@@ -111,8 +115,8 @@ fn names(nodes: &[NodeName], most: usize) -> String {
     format!("{}{more}", listed.join(", "))
 }
 
-fn title(act: &Act, given: &Rehearsed) -> String {
-    let nodes = names(&given.order, MOST_NAMES);
+fn title(act: &Act, order: &[NodeName]) -> String {
+    let nodes = names(order, MOST_NAMES);
     match act {
         Act::Drain { at_once: 1, .. } => format!("Drain {nodes}"),
         Act::Drain { at_once, .. } => format!("Drain {nodes}, {at_once} at a time"),

@@ -15,7 +15,7 @@ use taintlab_manifest::{Limits, read_scenario};
 use super::host::{Ran, taintlab};
 
 /// A node of the pool `blue` for four pods.
-fn node(name: &str, zone: &str) -> String {
+pub(super) fn node(name: &str, zone: &str) -> String {
     format!(
         "apiVersion: v1\nkind: Node\nmetadata: {{name: {name}, labels: {{pool: blue, \
          topology.kubernetes.io/zone: {zone}}}}}\nstatus: {{allocatable: {{cpu: \"4\", pods: \
@@ -54,7 +54,7 @@ spec:
 ";
 
 /// Pods that their controller makes again, each with a processor, on these nodes.
-fn workload(name: &str, nodes: &[&str]) -> String {
+pub(super) fn workload(name: &str, nodes: &[&str]) -> String {
     let filled = |text: &str, number: usize| {
         text.replace("NAME", name).replace("NUMBER", &number.to_string())
     };
@@ -69,16 +69,16 @@ fn budget(name: &str, spec: &str) -> String {
     )
 }
 
-fn nodes() -> String {
+pub(super) fn nodes() -> String {
     node("a", "z1") + &node("b", "z1") + &node("c", "z2")
 }
 
-fn plan(line: &str, cluster: &str) -> Ran {
+pub(super) fn plan(line: &str, cluster: &str) -> Ran {
     taintlab(&format!("plan {line} -f cluster.yaml"), &[("cluster.yaml", cluster)])
 }
 
 /// The plan as JSON, with the exit code.
-fn json(line: &str, cluster: &str) -> (Value, u8) {
+pub(super) fn json(line: &str, cluster: &str) -> (Value, u8) {
     let ran = plan(&format!("{line} --json"), cluster);
     let value = serde_json::from_str(&ran.out).unwrap_or_else(|why| panic!("{why}: {ran:?}"));
     (value, ran.code)

@@ -141,6 +141,7 @@ impl<'r> Course<'r> {
             moved,
             moved_again: moved - self.left.iter().filter(is_old).count(),
             workloads: workloads.collect(),
+            zones: self.recorder.zones().iter().filter(|it| it.state.is_some()).cloned().collect(),
             nodes: self.nodes,
         };
         (rehearsed, self.steps)
