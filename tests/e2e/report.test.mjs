@@ -49,7 +49,7 @@ playgroundTest(
   },
 );
 
-playgroundTest("a text without versions and times says that they are unknown", async ({ page }) => {
+playgroundTest("a text without versions and times is told, and begins now", async ({ page }) => {
   await ready(page);
   await openImport(page, "apiVersion: v1\nkind: Node\nmetadata: {name: plain}\n");
   const about = page.getByTestId("import-cluster");
@@ -63,7 +63,7 @@ playgroundTest("a text without versions and times says that they are unknown", a
   await page.keyboard.press("Enter");
   await page
     .getByTestId("output")
-    .getByText(/plain\s+\w+\s+<none>\s+<unknown>\s*$/m)
+    .getByText(/plain\s+\w+\s+<none>\s+0s\s*$/m)
     .waitFor();
 });
 
