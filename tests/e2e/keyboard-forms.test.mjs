@@ -5,18 +5,7 @@ import assert from "node:assert/strict";
 import { playgroundTest } from "./support/browser.mjs";
 import { edits, focused, focusedWords } from "./support/focus.mjs";
 import { keyboard, typeInto } from "./support/hands.mjs";
-import {
-  log,
-  now,
-  openImport,
-  pods,
-  ready,
-  seconds,
-  selectNode,
-  selectPod,
-  tab,
-  until,
-} from "./support/page.mjs";
+import { log, now, pods, ready, seconds, until } from "./support/page.mjs";
 
 playgroundTest(
   "a taint that is typed: the new row has the focus, Enter applies and leaves",
@@ -102,62 +91,6 @@ playgroundTest(
       assert.ok(await focused(page, '[data-node="worker-7"] > .name'));
     });
     assert.equal(await now(page), 0n);
-  },
-);
-
-playgroundTest(
-  "input that is not applied waits behind another tab, a closed import and a closed report",
-  async ({ page }) => {
-    await ready(page);
-    await selectNode(page, "worker-1");
-    await page.getByTestId("add-taint").click();
-    const key = page.getByTestId("taint-form").getByLabel("Key").last();
-    await key.fill("example.com/half");
-    await tab(page, "labels").click();
-    await page.getByTestId("label-form").waitFor();
-    await tab(page, "taints").click();
-    assert.equal(await key.inputValue(), "example.com/half");
-    await page.getByTestId("taint-form").getByRole("button", { name: "Discard" }).click();
-    await tab(page, "labels").click();
-    await tab(page, "taints").click();
-    assert.equal(await key.count(), 0, "what is discarded is gone");
-
-    await selectPod(page, "shop/search-0");
-    await tab(page, "tolerations").click();
-    const form = page.getByTestId("toleration-form");
-    const given = form.getByLabel("Seconds").first();
-    await given.fill("77");
-    await page.getByTestId("add-toleration").click();
-    const rows = await form.locator("[data-toleration]").count();
-    await tab(page, "why").click();
-    await tab(page, "tolerations").click();
-    assert.equal(await given.inputValue(), "77");
-    assert.equal(await form.locator("[data-toleration]").count(), rows);
-
-    const closed = () => page.getByTestId("dialog").waitFor({ state: "detached" });
-    const node = "apiVersion: v1\nkind: Node\nmetadata: {name: alone}\n";
-    await openImport(page, node);
-    await page.keyboard.press("Escape");
-    await closed();
-    await page.getByTestId("import").click();
-    assert.equal(await page.getByTestId("import-text").inputValue(), node);
-    await page.getByTestId("import-replace").click();
-    await closed();
-    await page.getByTestId("import").click();
-    assert.equal(await page.getByTestId("import-text").inputValue(), "", "it is imported");
-    await page.keyboard.press("Escape");
-    await closed();
-
-    await page.getByTestId("report").click();
-    const drained = page.getByTestId("report-form").getByLabel("drained");
-    await drained.check();
-    await page.getByTestId("report-form").getByLabel("Each run is watched for").fill("20m");
-    await page.keyboard.press("Escape");
-    await closed();
-    await page.getByTestId("report").click();
-    assert.ok(await drained.isChecked());
-    const horizon = page.getByTestId("report-form").getByLabel("Each run is watched for");
-    assert.equal(await horizon.inputValue(), "20m0s");
   },
 );
 

@@ -141,8 +141,6 @@ pub(crate) struct App {
     reveals: Option<Selection>,
     pod_animation: PodAnimation,
     dialog: Option<Dialog>,
-    /// The text that was typed or pasted to be imported, and was not yet.
-    typed: Source,
     /// Whether the list of warnings is open.
     looks_at_warnings: bool,
     /// Nodes that an autoscaler's node group can copy.
@@ -223,7 +221,6 @@ impl Component for App {
             reveals: None,
             pod_animation: PodAnimation::default(),
             dialog: None,
-            typed: Source::empty(),
             looks_at_warnings: false,
             nodes: Rc::default(),
             pane: pane::kept(),
@@ -303,10 +300,6 @@ impl Component for App {
             Msg::Open(dialog) => self.open(dialog),
             Msg::CloseDialog => self.dialog = None,
             Msg::Clear => self.replace(Request::Load("".into())),
-            Msg::Typed(source) => {
-                self.typed = source;
-                return false;
-            }
             Msg::Read(source, keep_all, told) => {
                 self.read(source, keep_all, told);
             }
@@ -583,9 +576,8 @@ impl App {
         });
     }
 
-    fn open(&mut self, mut dialog: Dialog) {
-        match &mut dialog {
-            Dialog::Import(source) if *source == Source::empty() => *source = self.typed.clone(),
+    fn open(&mut self, dialog: Dialog) {
+        match &dialog {
             Dialog::Warnings(about) => self.request(Request::Warnings(Some(about.clone()))),
             Dialog::Settings => self.ask(Request::Nodes, |app, reply| {
                 if let Reply::Nodes(nodes) = reply {

@@ -98,8 +98,6 @@ pub(crate) enum Msg {
     Clear,
     /// Read a source; `true` keeps everything in it.
     Read(Source, bool, Callback<Rc<ReadView>>),
-    /// Keep what is to be imported until it is, also while the dialog is closed.
-    Typed(Source),
     /// Read the last source again; `true` keeps everything in it.
     ReadAgain(bool, Callback<Rc<ReadView>>),
     /// Load the text that was read: a scenario, or objects in place of the cluster. `true` takes

@@ -19,7 +19,6 @@ pub(super) fn is_of_the_clock(msg: &Msg) -> bool {
         | Msg::Stage(_)
         | Msg::EmbedPacked(..)
         | Msg::Read(..)
-        | Msg::Typed(_)
         | Msg::ReadAgain(..)
         | Msg::List(..)
         | Msg::Excerpt(..)

@@ -62,10 +62,6 @@ impl App {
     pub(super) fn on_report(&mut self, msg: ReportMsg) {
         match msg {
             ReportMsg::Begin(options) => self.begin_report(*options),
-            ReportMsg::Options(options) => {
-                self.report.shown.options = Rc::new(*options);
-                self.report.shown.asked_of = Some(self.work_key().cluster);
-            }
             ReportMsg::Stop => {
                 self.report.shown.stopping = true;
                 self.report.queue.clear();

@@ -8,7 +8,7 @@ use super::{App, Epoch, incoming};
 use crate::browser;
 use crate::components::parts::busy::Activity;
 use crate::connection::Told;
-use crate::messages::{Dialog, Msg, Notice, Source};
+use crate::messages::{Dialog, Msg, Notice};
 use crate::protocol::{Changes, Effect, Origin, Progress, Reply, Request, Resumed, Update};
 use crate::view_models::board::density::Detail;
 use crate::view_models::console::MOST_ENTRIES;
@@ -116,12 +116,7 @@ impl App {
         match effect {
             Effect::Say(notice) => self.notice(notice),
             Effect::Announce(words) => self.announcement = words.into(),
-            Effect::CloseDialog => {
-                if matches!(self.dialog, Some(Dialog::Import(_))) {
-                    self.typed = Source::empty();
-                }
-                self.dialog = None;
-            }
+            Effect::CloseDialog => self.dialog = None,
             Effect::Stop => {
                 self.playback.set_playing(false);
                 self.save_soon();

@@ -299,8 +299,6 @@ impl ReportState {
 pub(crate) enum ReportMsg {
     /// Begin a report.
     Begin(Box<ReportOptions>),
-    /// Keep options for the next report.
-    Options(Box<ReportOptions>),
     /// Stop, and show the results so far.
     Stop,
     /// Open a moment of a run.

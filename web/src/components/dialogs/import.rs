@@ -62,7 +62,6 @@ pub(crate) fn Import(props: &ImportProps) -> Html {
             (read.clone(), dispatch.clone(), reading.clone(), *keep_all);
         use_effect_with((*source).clone(), move |source| {
             let told = read.emit(());
-            dispatch.emit(Msg::Typed(source.clone()));
             match source {
                 Source::Text(text, _) if text.trim().is_empty() => reading.set(None),
                 source => dispatch.emit(Msg::Read(source.clone(), keeps, told)),

@@ -50,7 +50,6 @@ pub(crate) fn ReportDialog(props: &ReportProps) -> Html {
             dispatch.emit(Msg::Report(ReportMsg::Begin(Box::new(options))));
         })
     };
-    let keep = dispatch.reform(|options| Msg::Report(ReportMsg::Options(Box::new(options))));
     let again = {
         let asks = asks.clone();
         move |_: MouseEvent| asks.set(true)
@@ -101,7 +100,7 @@ pub(crate) fn ReportDialog(props: &ReportProps) -> Html {
                         at(*now)) }
                 </p>
                 <ReportForm options={state.options.clone()} pools={pools.clone()}
-                    fresh={state.asked_of.as_ref() != Some(&work.cluster)} {begin} {keep} />
+                    fresh={state.asked_of.as_ref() != Some(&work.cluster)} {begin} />
             </>
         },
     };

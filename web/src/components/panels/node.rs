@@ -128,20 +128,16 @@ pub(crate) fn NodePanel(props: &NodePanelProps) -> Html {
             <YamlTab text={props.node.yaml.clone()} of={Selection::Node(view.name.clone())}
                 dispatch={dispatch.clone()} />
         },
-        NodeTab::Taints => Html::default(),
+        NodeTab::Taints => html! {
+            <TaintForm node={view.name.clone()} taints={view.taints.clone()}
+                dispatch={dispatch.clone()} />
+        },
     };
     html! {
         <>
             { head("Node", name, badge, actions(props), dispatch) }
             { tabs(&all, &tab) }
-            <div class="body">
-                // Behind another tab it keeps what was typed.
-                <div hidden={*tab != NodeTab::Taints}>
-                    <TaintForm node={view.name.clone()} taints={view.taints.clone()}
-                        dispatch={dispatch.clone()} />
-                </div>
-                { body }
-            </div>
+            <div class="body">{ body }</div>
         </>
     }
 }

@@ -101,7 +101,10 @@ pub(crate) fn PodPanel(props: &PodPanelProps) -> Html {
         (PodTab::Yaml, None),
     ];
     let body = match *tab {
-        PodTab::Tolerations => Html::default(),
+        PodTab::Tolerations => html! {
+            <TolerationForm pod={object.clone()} options={pod.options}
+                dispatch={dispatch.clone()} />
+        },
         PodTab::Labels => {
             let key = pod.view.key.clone();
             let command =
@@ -141,14 +144,7 @@ pub(crate) fn PodPanel(props: &PodPanelProps) -> Html {
         <>
             { head("Pod", name, badge, actions(props), dispatch) }
             { tabs(&all, &tab) }
-            <div class="body">
-                // Behind another tab it keeps what was typed.
-                <div hidden={*tab != PodTab::Tolerations}>
-                    <TolerationForm pod={object.clone()} options={pod.options}
-                        dispatch={dispatch.clone()} />
-                </div>
-                { body }
-            </div>
+            <div class="body">{ body }</div>
         </>
     }
 }

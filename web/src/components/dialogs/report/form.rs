@@ -24,8 +24,6 @@ pub(crate) struct ReportFormProps {
     pub(crate) fresh: bool,
     /// Begins a report.
     pub(crate) begin: Callback<ReportOptions>,
-    /// Keeps options for when the form is shown again.
-    pub(crate) keep: Callback<ReportOptions>,
 }
 
 /// The input of the form.
@@ -163,11 +161,6 @@ impl Draft {
 pub(crate) fn ReportForm(props: &ReportFormProps) -> Html {
     let draft = use_state(|| Draft::of(props));
     let options = draft.options();
-    if let Ok(options) = &options
-        && *options != *props.options
-    {
-        props.keep.emit(options.clone());
-    }
     let errors = |field: &str| -> Vec<AttrValue> {
         let error = options.as_ref().err().filter(|(name, _)| *name == field);
         error.map(|(_, text)| text.clone().into()).into_iter().collect()
@@ -296,7 +289,6 @@ mod tests {
             options: Rc::new(ReportOptions { labels, ..ReportOptions::default() }),
             pools: pools.iter().map(|(label, number)| ((*label).to_owned(), *number)).collect(),
             fresh,
-            keep: Callback::noop(),
             begin: Callback::noop(),
         })
     }
