@@ -54,6 +54,8 @@ spec:
               labelSelector: { matchLabels: { app: web } }
       containers: [{ name: web, image: "nginx:1.27" }]
 `;
+/** The four nodes of the chapter about taints that others write. */
+const GPUS = [1, 2, 3, 4].map((number) => CLUSTER.split("---")[0].replace("worker-1", `gpu-${number}`)).join("---\n");
 
 let at;
 let env;
@@ -68,6 +70,7 @@ before(async () => {
     "examples/sample-cluster.yaml": readFileSync(join(ROOT, "examples/sample-cluster.yaml"), "utf8"),
     "targets.yaml": TARGETS,
     "shop.yaml": SHOP,
+    "gpus.yaml": GPUS,
     "assets/demos/.keep": "",
   });
   const path = [join(folder, "node_modules/.bin"), process.env.PATH];

@@ -27,7 +27,7 @@ fn the_chapter_shows_what_the_command_prints() {
     let (line, after) = after.split_once("\n```\n").unwrap();
     let printed = after.split("```\n").nth(1).unwrap();
     let cluster = scenario_of_chapter("quarantine-at-once");
-    let ran = taintlab(&format!("plan taint {line}"), &[("cluster.yaml", cluster)]);
+    let ran = taintlab(&format!("plan taint {line}"), &[("gpus.yaml", cluster)]);
     assert_eq!((ran.out.as_str(), ran.code), (printed, 0), "{}", ran.err);
 }
 

@@ -28,7 +28,7 @@ use core::time::Duration;
 
 use taintlab_rules::api::{Node, NodeName, Pod, PodKey, Taint, Toleration};
 use taintlab_rules::cluster::{Change, Lister};
-use taintlab_rules::order::{Order, OrderedMap, OrderedSet};
+use taintlab_rules::order::{OrderedMap, OrderedSet};
 use taintlab_rules::policy::matching::{
     find_matching_untolerated_taint, matching_tolerations, min_toleration_time,
 };
@@ -130,18 +130,18 @@ impl TaintEvictionController {
         let gate = self.behaviour.comparison_operators;
         let tolerations = &pod.spec.tolerations;
         let added = |taint: &Taint| taint.time_added.unwrap_or(wall_clock);
-        let mut times: Vec<Time> = taints.iter().map(added).collect();
-        times.order();
         // The first taints that a pod did not tolerate for ever began its timer, and others after
         // them did not change it.
-        times.into_iter().take_while(|at| *at < wall_clock).find_map(|at| {
+        let times = taints.iter().map(added).filter(|at| *at < wall_clock);
+        let began = times.filter_map(|at| {
             let known: Vec<Taint> = taints.iter().filter(|it| added(it) <= at).cloned().collect();
             let used = matching_tolerations(&known, tolerations, gate).used;
             let used = used.iter().filter_map(|&index| tolerations.get(index));
             let min = Duration::from_nanos(u64::try_from(min_toleration_time(used)).ok()?);
             let over = wall_clock.since(there.map_or(at, |there| there.max(at)));
-            Some(now.saturating_add(min.saturating_sub(over)))
-        })
+            Some((at, now.saturating_add(min.saturating_sub(over))))
+        });
+        began.min_by_key(|(at, _)| *at).map(|(_, end)| end)
     }
 
     /// Reports that a node was added (`old` is `None`), changed, or deleted (`new` is `None`).
