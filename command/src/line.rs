@@ -70,7 +70,7 @@ pub(crate) enum Command {
     },
     /// Print a man page
     Man {
-        /// Of which command, for example plan, or plan drain; unless given, of taintlab
+        /// Command, for example plan or plan drain; taintlab itself unless given
         command: Vec<String>,
     },
 }

@@ -396,9 +396,9 @@ impl Outline {
 /// Reason why failures say nothing about a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotJudged {
-    /// No pod was ready before the fault.
+    /// Pods that were not ready before the fault.
     Down,
-    /// It asked for no pod.
+    /// No pod that it asked for.
     Idle,
 }
 

@@ -25,7 +25,7 @@ const MOST_NAMES: usize = 12;
 /// A plan, as far as it is told.
 #[derive(Clone, Copy, Debug)]
 pub struct PlanText<'a> {
-    /// What is done.
+    /// Act that is planned.
     pub act: &'a Act,
     /// Outcome in the order that was given.
     pub given: &'a Rehearsed,

@@ -109,7 +109,7 @@ fn plain_words(expected: &str) -> String {
     }
 }
 
-/// What is wrong with a whole number where one was expected: it does not fit.
+/// Error for a whole number, where one was expected, that does not fit.
 fn beyond(node: &Spanned<'_>, expected: &str) -> &'static str {
     let Value::Plain(text) = &node.value else { return "" };
     let digits = text.strip_prefix('-').unwrap_or(text);

@@ -709,7 +709,7 @@ fn running_until_a_condition_that_holds_already_says_so() {
     assert_eq!(page.host.session.now(), Timestamp::from_secs(50));
 }
 
-/// What is misspelt has not gone, although it is not there.
+/// A misspelt pod has not gone, although it is not there.
 #[test]
 fn running_until_something_is_gone_that_never_was_says_so() {
     let mut page = page(1e9);

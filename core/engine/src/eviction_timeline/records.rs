@@ -181,7 +181,7 @@ impl EvictionRecords {
             Some(taint) => (tainted.told_of(|known| known.matches(taint)), None),
             None => {
                 let gate = self.comparison_operators;
-                tainted.limit(&object.spec.tolerations, gate, fire_at.into())
+                tainted.limit(&object.spec.tolerations, gate, (created_at, fire_at))
             }
         };
         let Some((taint, (name, since))) = taint else { return };
@@ -287,25 +287,27 @@ impl TaintedNode {
         self.taints.iter().zip(self.told.iter()).find(|(taint, _)| wanted(taint))
     }
 
-    /// The taint that is tolerated for the shortest time, and the toleration with that time; or the one
-    /// that ends then, since a timer that runs is not made shorter by other taints.
+    /// The taint that is tolerated for the shortest time, and the toleration with that time; of a timer
+    /// that ran before, those with which it began, since other taints do not make it shorter.
     fn limit(
         &self,
         tolerations: &[Toleration],
         gate: bool,
-        fire_at: Moment,
+        (created_at, fire_at): (Timestamp, Timestamp),
     ) -> (Option<Told<'_>>, Option<(usize, i64)>) {
         let used = matching_tolerations(&self.taints, tolerations, gate).used;
         let told = self.taints.iter().zip(self.told.iter());
         let limits = used.iter().zip(told).filter_map(|(index, told)| {
             Some((tolerations.get(*index)?.toleration_seconds?, *index, told))
         });
-        let ends = |since: Moment, seconds: i64| {
-            since.plus(Duration::from_secs(u64::try_from(seconds).unwrap_or_default()))
+        let explains = |since: Moment, seconds: i64| {
+            let whole = Duration::from_secs(u64::try_from(seconds).unwrap_or_default());
+            let begins = Moment::from(fire_at).minus(whole);
+            begins == created_at.into() || begins == since
         };
-        match limits.min_by_key(|(seconds, _, (_, (_, since)))| {
-            (ends(*since, *seconds) != fire_at, *seconds)
-        }) {
+        match limits
+            .min_by_key(|(seconds, _, (_, (_, since)))| (!explains(*since, *seconds), *seconds))
+        {
             Some((seconds, index, told)) => (Some(told), Some((index, seconds))),
             None => (None, None),
         }

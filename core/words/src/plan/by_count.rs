@@ -20,7 +20,7 @@ const MOST_IN_A_ROW: usize = 3;
 /// A curve by the number of nodes, as far as it is told.
 #[derive(Clone, Copy, Debug)]
 pub struct CountText<'a> {
-    /// What is done.
+    /// Act that is planned.
     pub act: &'a Act,
     /// All nodes, in the order in which they were given.
     pub order: &'a [NodeName],
