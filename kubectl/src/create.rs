@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
-use taintlab_core::api::{Pod, json_value};
+use serde_json::{Map, Value};
+use taintlab_core::api::{Pod, json_value, object};
 use taintlab_core::command::Command;
 use taintlab_manifest::typed;
 use taintlab_manifest::{Diagnostic, Limits, import};
@@ -203,6 +203,15 @@ pub(crate) fn replace(session: &mut Session<'_>, arguments: &Arguments) -> Resul
 }
 
 /// The object that `kubectl create deployment` creates.
+/// Metadata of an object in the namespace of the session.
+fn metadata(session: &Session<'_>, name: &str, labels: Value) -> Value {
+    object(&mut [
+        ("name", name.into()),
+        ("namespace", session.namespace.as_str().into()),
+        ("labels", labels),
+    ])
+}
+
 fn deployment(session: &Session<'_>, arguments: &Arguments, name: &str) -> Result<Object, Failure> {
     let Some(image) = arguments.get(&flags::IMAGE).filter(|image| !image.is_empty()) else {
         return Err(Failure::plain("required flag(s) \"image\" not set"));
@@ -212,20 +221,23 @@ fn deployment(session: &Session<'_>, arguments: &Arguments, name: &str) -> Resul
         return Err(Failure::plain(format!("--replicas must be >= 0, not {replicas}")));
     }
     let container = image.rsplit('/').next().unwrap_or(image).split([':', '@']).next();
-    let labels = json!({ "app": name });
-    let value = json!({
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": { "name": name, "namespace": session.namespace, "labels": labels },
-        "spec": {
-            "replicas": replicas,
-            "selector": { "matchLabels": labels },
-            "template": {
-                "metadata": { "labels": labels },
-                "spec": { "containers": [{ "name": container, "image": image }] },
-            },
-        },
-    });
+    let labels = object(&mut [("app", name.into())]);
+    let container = object(&mut [("name", container.into()), ("image", image.into())]);
+    let template = object(&mut [
+        ("metadata", object(&mut [("labels", labels.clone())])),
+        ("spec", object(&mut [("containers", vec![container].into())])),
+    ]);
+    let spec = object(&mut [
+        ("replicas", replicas.into()),
+        ("selector", object(&mut [("matchLabels", labels.clone())])),
+        ("template", template),
+    ]);
+    let value = object(&mut [
+        ("apiVersion", "apps/v1".into()),
+        ("kind", "Deployment".into()),
+        ("metadata", metadata(session, name, labels)),
+        ("spec", spec),
+    ]);
     Ok(Object::Other(&resources::DEPLOYMENTS, value))
 }
 
@@ -267,21 +279,26 @@ pub(crate) fn run(session: &mut Session<'_>, arguments: &Arguments) -> Result<()
     if labels.is_empty() {
         labels.insert("run".to_owned(), name.as_str().into());
     }
-    let mut container = json!({ "name": name, "image": image, "resources": {} });
+    let mut container = object(&mut [
+        ("name", name.as_str().into()),
+        ("image", image.into()),
+        ("resources", object(&mut [])),
+    ]);
     let words = arguments.positional.get(arguments.before_dash..).unwrap_or_default();
     if let (Value::Object(container), false) = (&mut container, words.is_empty()) {
         container.insert("args".into(), words.into());
     }
-    let mut value = json!({
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": { "name": name, "namespace": session.namespace, "labels": labels },
-        "spec": {
-            "containers": [container],
-            "dnsPolicy": "ClusterFirst",
-            "restartPolicy": restart,
-        },
-    });
+    let spec = object(&mut [
+        ("containers", vec![container].into()),
+        ("dnsPolicy", "ClusterFirst".into()),
+        ("restartPolicy", restart.into()),
+    ]);
+    let mut value = object(&mut [
+        ("apiVersion", "v1".into()),
+        ("kind", "Pod".into()),
+        ("metadata", metadata(session, &name, labels.into())),
+        ("spec", spec),
+    ]);
     if let Some(overrides) = arguments.get(&flags::OVERRIDES) {
         let overrides: Value = serde_json::from_str(overrides).map_err(|error| {
             Failure::plain(format!("Invalid JSON Patch in --overrides: {error}"))

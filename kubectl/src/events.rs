@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
-use taintlab_core::api::PodKey;
+use serde_json::Value;
+use taintlab_core::api::{PodKey, object};
 use taintlab_core::event::{EventKind, ObjectReference, RecordedEvent};
 use taintlab_core::order::{Order, OrderedMap, OrderedSet};
 use taintlab_core::time::Timestamp;
@@ -230,26 +230,33 @@ fn value(context: &Context<'_>, recorded: &Recorded<'_>, number: u64) -> Value {
     let time = |at| simulator.wall_clock(at).truncated_to_seconds().to_string();
     let (kind, namespace, name) = reference(&recorded.event.involved_object);
     let event = recorded.event;
-    let mut object = json!({ "kind": kind, "name": name, "uid": recorded.uid });
-    if let (Value::Object(object), false) = (&mut object, namespace.is_empty()) {
-        object.insert("namespace".into(), namespace.into());
+    let mut about = object(&mut [
+        ("kind", kind.into()),
+        ("name", name.into()),
+        ("uid", recorded.uid.as_str().into()),
+    ]);
+    if let (Value::Object(about), false) = (&mut about, namespace.is_empty()) {
+        about.insert("namespace".into(), namespace.into());
     }
-    json!({
-        "apiVersion": "v1",
-        "kind": "Event",
-        "metadata": {
-            "name": format!("{name}.{number:016x}"),
-            // Events about nodes are in the default namespace.
-            "namespace": if namespace.is_empty() { "default" } else { namespace },
-            "creationTimestamp": time(recorded.first),
-        },
-        "involvedObject": object,
-        "reason": event.reason,
-        "message": recorded.message,
-        "source": { "component": event.component },
-        "firstTimestamp": time(recorded.first),
-        "lastTimestamp": time(recorded.last),
-        "count": recorded.count,
-        "type": event.type_,
-    })
+    // Events about nodes are in the default namespace.
+    let place = if namespace.is_empty() { "default" } else { namespace };
+    let (first, last) = (Value::from(time(recorded.first)), time(recorded.last));
+    let metadata = object(&mut [
+        ("name", format!("{name}.{number:016x}").into()),
+        ("namespace", place.into()),
+        ("creationTimestamp", first.clone()),
+    ]);
+    object(&mut [
+        ("apiVersion", "v1".into()),
+        ("kind", "Event".into()),
+        ("metadata", metadata),
+        ("involvedObject", about),
+        ("reason", event.reason.into()),
+        ("message", recorded.message.as_str().into()),
+        ("source", object(&mut [("component", event.component.into())])),
+        ("firstTimestamp", first),
+        ("lastTimestamp", last.into()),
+        ("count", recorded.count.into()),
+        ("type", event.type_.into()),
+    ])
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use taintlab_core::api::{
     Node, NodeCondition, PersistentVolume, PersistentVolumeClaim, Pod, PodDisruptionBudget, PodKey,
     PriorityClass, StorageClass, Workload, WorkloadKey, WorkloadKind, default_claim,
-    default_persistent_volume, default_storage_class, json_value,
+    default_persistent_volume, default_storage_class, json_value, object,
 };
 use taintlab_core::cluster::Volumes;
 use taintlab_core::controllers::node_ttl::node_ttl;
@@ -340,21 +340,30 @@ impl Session<'_> {
 
     /// The service that the API server creates for itself.
     fn kubernetes_service(&self) -> Value {
-        json!({
-            "apiVersion": "v1",
-            "kind": "Service",
-            "metadata": {
-                "name": "kubernetes",
-                "namespace": "default",
-                "labels": { "component": "apiserver", "provider": "kubernetes" },
-                "creationTimestamp": self.simulator().config().start.to_string(),
-            },
-            "spec": {
-                "type": "ClusterIP",
-                "clusterIP": "10.96.0.1",
-                "ports": [{ "name": "https", "port": 443, "protocol": "TCP", "targetPort": 6443 }],
-            },
-        })
+        let mut labels = [("component", "apiserver".into()), ("provider", "kubernetes".into())];
+        let metadata = object(&mut [
+            ("name", "kubernetes".into()),
+            ("namespace", "default".into()),
+            ("labels", object(&mut labels)),
+            ("creationTimestamp", self.simulator().config().start.to_string().into()),
+        ]);
+        let port = object(&mut [
+            ("name", "https".into()),
+            ("port", 443.into()),
+            ("protocol", "TCP".into()),
+            ("targetPort", 6443.into()),
+        ]);
+        let spec = object(&mut [
+            ("type", "ClusterIP".into()),
+            ("clusterIP", "10.96.0.1".into()),
+            ("ports", vec![port].into()),
+        ]);
+        object(&mut [
+            ("apiVersion", "v1".into()),
+            ("kind", "Service".into()),
+            ("metadata", metadata),
+            ("spec", spec),
+        ])
     }
 
     /// All priority classes, sorted by name; the two of the API server with their descriptions.
@@ -387,16 +396,19 @@ impl Session<'_> {
     }
 
     fn namespace_object(&self, name: &str) -> Value {
-        json!({
-            "apiVersion": "v1",
-            "kind": "Namespace",
-            "metadata": {
-                "name": name,
-                "labels": { "kubernetes.io/metadata.name": name },
-                "creationTimestamp": self.simulator().config().start.to_string(),
-            },
-            "spec": { "finalizers": ["kubernetes"] },
-            "status": { "phase": "Active" },
-        })
+        let label = ("kubernetes.io/metadata.name", name.into());
+        let metadata = object(&mut [
+            ("name", name.into()),
+            ("labels", object(&mut [label])),
+            ("creationTimestamp", self.simulator().config().start.to_string().into()),
+        ]);
+        let finalizers = vec![Value::from("kubernetes")];
+        object(&mut [
+            ("apiVersion", "v1".into()),
+            ("kind", "Namespace".into()),
+            ("metadata", metadata),
+            ("spec", object(&mut [("finalizers", finalizers.into())])),
+            ("status", object(&mut [("phase", "Active".into())])),
+        ])
     }
 }

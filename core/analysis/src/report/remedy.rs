@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use taintlab_rules::api::{
     Node, NodeName, PodKey, PodSpec, PodStatus, Taint, TaintEffect, Toleration, TolerationOperator,
-    Workload, WorkloadKey, is_default, well_known,
+    Workload, WorkloadKey, is_default, object, well_known,
 };
 use taintlab_rules::order::{OrderedMap, OrderedSet};
 use taintlab_rules::time::Span;
@@ -220,12 +220,15 @@ impl Remedy {
                 let spec = json!({ "priorityClassName": PRIORITY.0 });
                 Vec::from([priority_class(), of_template(workload, spec)])
             }
-            Self::Budget { budget } => Vec::from([json!({
-                "apiVersion": "policy/v1",
-                "kind": "PodDisruptionBudget",
-                "metadata": { "name": budget.name(), "namespace": budget.namespace() },
-                "spec": { "minAvailable": null, "maxUnavailable": 1 },
-            })]),
+            Self::Budget { budget } => {
+                let mut spec = [("minAvailable", Value::Null), ("maxUnavailable", 1.into())];
+                Vec::from([object(&mut [
+                    ("apiVersion", "policy/v1".into()),
+                    ("kind", "PodDisruptionBudget".into()),
+                    ("metadata", named(budget)),
+                    ("spec", object(&mut spec)),
+                ])])
+            }
             Self::OutOfService { .. } => {
                 let names: Vec<&str> = nodes.iter().map(NodeName::as_str).collect();
                 let taint = Self::out_of_service_taint();
@@ -368,22 +371,28 @@ pub(crate) fn another_node(mut node: Node, name: String) -> Node {
 
 pub(crate) fn priority_class() -> Value {
     let (name, value) = PRIORITY;
-    json!({
-        "apiVersion": "scheduling.k8s.io/v1",
-        "kind": "PriorityClass",
-        "metadata": { "name": name },
-        "value": value,
-    })
+    object(&mut [
+        ("apiVersion", "scheduling.k8s.io/v1".into()),
+        ("kind", "PriorityClass".into()),
+        ("metadata", object(&mut [("name", name.into())])),
+        ("value", value.into()),
+    ])
 }
 
 /// Partial manifest of a workload: some fields of its template's `spec`.
 pub(crate) fn of_template(key: &WorkloadKey, spec: Value) -> Value {
-    json!({
-        "apiVersion": key.kind.api_version(),
-        "kind": key.kind.as_str(),
-        "metadata": { "name": key.name.name(), "namespace": key.name.namespace() },
-        "spec": { "template": { "spec": spec } },
-    })
+    let template = object(&mut [("spec", spec)]);
+    object(&mut [
+        ("apiVersion", key.kind.api_version().into()),
+        ("kind", key.kind.as_str().into()),
+        ("metadata", named(&key.name)),
+        ("spec", object(&mut [("template", template)])),
+    ])
+}
+
+/// Metadata of an object in a namespace.
+fn named(key: &PodKey) -> Value {
+    object(&mut [("name", key.name().into()), ("namespace", key.namespace().into())])
 }
 
 /// YAML of an object: block style, two spaces, strings in quotes where necessary.

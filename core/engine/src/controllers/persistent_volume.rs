@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use serde_json::{Value, json};
 use taintlab_rules::api::{
     ClaimReference, Node, ObjectMeta, PersistentVolume, PersistentVolumeClaim,
-    PersistentVolumeSpec, PodKey, StorageClass, VolumeStatus, pod_claims,
+    PersistentVolumeSpec, PodKey, StorageClass, VolumeStatus, object, pod_claims,
 };
 use taintlab_rules::cluster::{Change, Cluster, VolumeChange, Volumes};
 use taintlab_rules::order::OrderedSet;
@@ -216,12 +216,15 @@ fn provision(
     };
     spec.other.set(source.0, source.1);
     if let Some((zone, region)) = topology {
-        let label =
-            |key: &str, value: &str| json!({ "key": key, "operator": "In", "values": [value] });
+        let label = |key: &str, value: &str| {
+            let values = Value::Array(Vec::from([value.into()]));
+            object(&mut [("key", key.into()), ("operator", "In".into()), ("values", values)])
+        };
         let mut labels = Vec::from([label(ZONE_LABEL, &zone)]);
         labels.extend(region.map(|region| label(REGION_LABEL, &region)));
-        let terms = json!([{ "matchExpressions": labels }]);
-        spec.other.set("nodeAffinity", json!({ "required": { "nodeSelectorTerms": terms } }));
+        let terms = Value::Array(Vec::from([object(&mut [("matchExpressions", labels.into())])]));
+        let required = object(&mut [("nodeSelectorTerms", terms)]);
+        spec.other.set("nodeAffinity", object(&mut [("required", required)]));
     }
     Some(PersistentVolume {
         metadata: ObjectMeta { name, ..ObjectMeta::default() },

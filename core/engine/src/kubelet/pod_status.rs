@@ -7,10 +7,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use taintlab_rules::api::{
     ConditionStatus, ContainerRestarts, Node, Pod, PodCondition, PodPhase, PodResources,
-    default_host_ports,
+    default_host_ports, object,
 };
 use taintlab_rules::order::Order;
 use taintlab_rules::release::KubernetesRelease;
@@ -77,12 +77,10 @@ fn add_restarts(pod: &mut Pod, restarts: ContainerRestarts) {
     for status in statuses.iter_mut().filter_map(Value::as_object_mut) {
         let before = status.get("restartCount").and_then(Value::as_u64).unwrap_or(0);
         status.insert("restartCount".into(), (before + u64::from(restarts.count)).into());
-        let ended = json!({
-            "exitCode": 255, "reason": "Unknown", "startedAt": started,
-            "finishedAt": restarts.ended_at.to_string(),
-            "containerID": status.get("containerID"),
-        });
-        status.insert("lastState".into(), json!({ "terminated": ended }));
+        let id = status.get("containerID").cloned().unwrap_or_default();
+        let started = started.clone().unwrap_or_default();
+        let ended = terminated(255, "Unknown", (started, restarts.ended_at.to_string().into()), id);
+        status.insert("lastState".into(), ended);
     }
     pod.status.other.set("containerStatuses", statuses.into());
 }
@@ -194,31 +192,42 @@ fn container_status(pod: &Pod, container: &Value, started: Option<Time>, ready: 
     let ended = |code: i64, reason: &str| {
         let at = pod.condition("Ready").and_then(|ready| ready.last_transition_time);
         let at = at.map_or_else(|| started.clone(), |time| time.to_string().into());
-        let terminated = json!({
-            "exitCode": code, "reason": reason, "startedAt": started, "finishedAt": at,
-            "containerID": id,
-        });
-        json!({ "terminated": terminated })
+        terminated(code, reason, (started.clone(), at), id.as_str().into())
     };
     let state = match pod.status.phase {
-        PodPhase::Running => json!({ "running": { "startedAt": started } }),
+        PodPhase::Running => {
+            object(&mut [("running", object(&mut [("startedAt", started.clone())]))])
+        }
         PodPhase::Succeeded => ended(0, "Completed"),
         PodPhase::Failed => ended(1, "Error"),
-        _ => json!({ "waiting": { "reason": "ContainerCreating" } }),
+        _ => object(&mut [("waiting", object(&mut [("reason", "ContainerCreating".into())]))]),
     };
     let runs = pod.status.phase == PodPhase::Running;
     let has_started = pod.status.phase != PodPhase::Pending;
-    let mut status = Map::new();
-    status.insert("name".into(), name.into());
-    status.insert("image".into(), image.into());
     let image_id = format!("sha256:{}", identifier(&[image]));
-    status.insert("imageID".into(), if has_started { image_id } else { String::new() }.into());
-    status.insert("containerID".into(), if has_started { id } else { String::new() }.into());
-    status.insert("restartCount".into(), 0.into());
-    status.insert("ready".into(), (runs && ready).into());
-    status.insert("started".into(), runs.into());
-    status.insert("state".into(), state);
-    status.into()
+    let known = |id: String| Value::from(if has_started { id } else { String::new() });
+    object(&mut [
+        ("name", name.into()),
+        ("image", image.into()),
+        ("imageID", known(image_id)),
+        ("containerID", known(id)),
+        ("restartCount", 0.into()),
+        ("ready", (runs && ready).into()),
+        ("started", runs.into()),
+        ("state", state),
+    ])
+}
+
+/// State of a container that has ended, with the times of its start and end.
+fn terminated(code: i64, reason: &str, (started, finished): (Value, Value), id: Value) -> Value {
+    let ended = object(&mut [
+        ("exitCode", code.into()),
+        ("reason", reason.into()),
+        ("startedAt", started),
+        ("finishedAt", finished),
+        ("containerID", id),
+    ]);
+    object(&mut [("terminated", ended)])
 }
 
 /// An address in the range of the node, or in a range that is often used for pods.

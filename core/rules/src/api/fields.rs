@@ -213,6 +213,17 @@ pub fn json_value<T: Serialize + ?Sized>(value: &T) -> Result<Value, serde_json:
     serde_json::from_str(&serde_json::to_string(value)?)
 }
 
+/// Object with these fields, whose values it takes. `json!` makes the same, with code of its own for each
+/// field: several times as many bytes of WebAssembly.
+#[must_use]
+pub fn object(fields: &mut [(&str, Value)]) -> Value {
+    let mut map = Map::new();
+    for (name, value) in fields {
+        map.insert((*name).into(), value.take());
+    }
+    map.into()
+}
+
 /// Reads a field in which `null` means the default, as Kubernetes does.
 pub fn nullable<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where

@@ -38,7 +38,7 @@ pub use device::{
 pub use fields::{
     ApiVersion, Fields, Kind, NoOtherFields, NodeSpecFields, NodeStatusFields, ObjectMetaFields,
     OwnerReferenceFields, PodConditionFields, PodSpecFields, PodStatusFields, TypeName,
-    WorkloadFields, WorkloadSpecFields, json_value,
+    WorkloadFields, WorkloadSpecFields, json_value, object,
 };
 pub use keys::{NodeName, PodKey};
 pub use lease::{Lease, LeaseKind, LeaseSpec};
