@@ -96,14 +96,14 @@ pub(crate) const FIRST_BUDGET_GZIP: u64 = 891_500;
 
 /// The size limit of the page in bytes, gzipped. The messages between session and page, to bytes
 /// and back, take some 70,000 of them.
-pub(crate) const PAGE_BUDGET_GZIP: u64 = 2_527_000;
+pub(crate) const PAGE_BUDGET_GZIP: u64 = 2_525_500;
 
 /// The desired size of the npm package in bytes of brotli: wasm and the code around it.
 pub(crate) const PACKAGE_GOAL_BROTLI: u64 = 90_000;
 
 /// The limit of that size, a little above the present one. Whoever raises it says why in the
 /// commit.
-pub(crate) const PACKAGE_BUDGET_BROTLI: u64 = 1_041_000;
+pub(crate) const PACKAGE_BUDGET_BROTLI: u64 = 1_040_500;
 
 /// The desired size of `taintlab/lite` in bytes of brotli.
 pub(crate) const LITE_GOAL_BROTLI: u64 = 60_000;

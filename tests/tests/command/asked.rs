@@ -243,54 +243,47 @@ fn a_pod_of_a_file_is_evicted_at_the_time_at_which_a_run_deletes_it() {
     }
 }
 
-/// Three pods of StatefulSets whose node is deleted while timers of theirs run.
-const SETS: &str = "\
-apiVersion: taintlab/v1
-kind: Scenario
-metadata: {title: Two sets lose a node}
-kubernetes: {controlPlane: true, nodeLifecycle: true}
-objects:
-  nodes: [{metadata: {name: a}}, {metadata: {name: b}}]
-  workloads:
+/// A StatefulSet whose pods tolerate a lost node for an hour.
+fn stateful_set(name: &str, replicas: u8) -> String {
+    format!(
+        "
     - apiVersion: apps/v1
       kind: StatefulSet
-      metadata: {name: db}
+      metadata: {{name: {name}}}
       spec:
-        replicas: 1
-        selector: {matchLabels: {app: db}}
+        replicas: {replicas}
+        selector: {{matchLabels: {{app: {name}}}}}
         template:
-          metadata: {labels: {app: db}}
+          metadata: {{labels: {{app: {name}}}}}
           spec:
-            containers: [{name: c}]
+            containers: [{{name: c}}]
             tolerations:
               - key: node.kubernetes.io/unreachable
                 operator: Exists
                 effect: NoExecute
-                tolerationSeconds: 3600
-    - apiVersion: apps/v1
-      kind: StatefulSet
-      metadata: {name: other}
-      spec:
-        replicas: 2
-        selector: {matchLabels: {app: other}}
-        template:
-          metadata: {labels: {app: other}}
-          spec:
-            containers: [{name: c}]
-            tolerations:
-              - key: node.kubernetes.io/unreachable
-                operator: Exists
-                effect: NoExecute
-                tolerationSeconds: 3600
-steps:
-  - {at: 30s, do: {stopKubelet: {node: a}}}
-  - {at: 140s, do: {deleteNode: {node: a}}}
-until: 3h
-";
+                tolerationSeconds: 3600"
+    )
+}
 
+/// The garbage collector takes pods of two StatefulSets in one go while timers of theirs run.
 #[test]
 fn a_pod_does_not_inherit_the_timer_of_the_one_before_it() {
-    let ran = taintlab("run sets.yaml", &[("sets.yaml", SETS)]);
+    let sets = stateful_set("db", 1) + &stateful_set("other", 2);
+    let text = format!(
+        "apiVersion: taintlab/v1
+kind: Scenario
+metadata: {{title: Two sets lose a node}}
+kubernetes: {{controlPlane: true, nodeLifecycle: true}}
+objects:
+  nodes: [{{metadata: {{name: a}}}}, {{metadata: {{name: b}}}}]
+  workloads: {sets}
+steps:
+  - {{at: 30s, do: {{stopKubelet: {{node: a}}}}}}
+  - {{at: 140s, do: {{deleteNode: {{node: a}}}}}}
+until: 3h
+"
+    );
+    let ran = taintlab("run sets.yaml", &[("sets.yaml", &text)]);
     assert_eq!(ran.out.matches("Cancelling deletion of Pod").count(), 2, "{}", ran.out);
     assert!(!ran.out.contains("Marking for deletion"), "{}", ran.out);
 }
