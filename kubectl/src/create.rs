@@ -296,7 +296,7 @@ pub(crate) fn run(session: &mut Session<'_>, arguments: &Arguments) -> Result<()
     let mut value = object(&mut [
         ("apiVersion", "v1".into()),
         ("kind", "Pod".into()),
-        ("metadata", metadata(session, &name, labels.into())),
+        ("metadata", metadata(session, name, labels.into())),
         ("spec", spec),
     ]);
     if let Some(overrides) = arguments.get(&flags::OVERRIDES) {

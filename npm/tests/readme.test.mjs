@@ -84,7 +84,9 @@ test("commands: each line runs", async () => {
   const pod = "kind: Pod\nmetadata: {name: a}\nspec: {nodeName: worker-1}\n";
   const node = "kind: Node\nmetadata: {name: worker-1}\n";
   const cluster = `apiVersion: v1\n${node}---\napiVersion: v1\n${pod}`;
-  const scenario = `apiVersion: taintlab/v1\nkind: Scenario\nobjects: {nodes: [{metadata: {name: a}}]}\n`;
+  const scenario = `apiVersion: taintlab/v1\nkind: Scenario\nobjects: {nodes: [{metadata: {name: a}}]}
+expect: [{nodeNotTainted: {node: a}}]
+`;
   const at = project(folder, "readme-commands", {
     "cluster.yaml": cluster,
     "scenarios/a.yaml": scenario,
