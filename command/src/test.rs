@@ -43,11 +43,20 @@ pub(crate) fn test(host: &dyn Host, line: &TestLine) -> Done<u8> {
         }
     };
     let release = release(line.release.as_ref())?;
-    let results: Vec<Tested> = files.iter().map(|file| test_one(host, file, release)).collect();
-    host.out(&reporter(&results, host.style()));
-    if results.iter().all(|result| result.checks().next().is_none()) {
-        return Err(Stop::failed("error: expect: nothing is expected, so that nothing can fail"));
+    let mut results: Vec<_> = files.iter().map(|file| test_one(host, file, release)).collect();
+    if results.iter().all(|result| result.checks().next().is_none())
+        && let Some(result) = results.first_mut()
+    {
+        let why = "nothing is expected, so that nothing can fail";
+        let mut problem = Problem::new(ProblemCode::InvalidScenario, "expect", why);
+        problem.file = Some(result.file.clone());
+        result.outcomes.push(ExpectationOutcome {
+            expectation: "a file expects something".to_owned(),
+            passed: false,
+            failure: Some(problem),
+        });
     }
+    host.out(&reporter(&results, host.style()));
     Ok(if results.iter().any(|result| result.failed() > 0) { FAILED } else { OK })
 }
 

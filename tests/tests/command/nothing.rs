@@ -85,9 +85,16 @@ fn endpoints_are_those_of_a_service() {
 fn a_test_that_expects_nothing_fails() {
     let scenario =
         "apiVersion: taintlab/v1\nkind: Scenario\nobjects:\n  nodes:\n  - metadata: {name: a}\n";
-    let ran = taintlab("test scenario.yaml", &[("scenario.yaml", scenario)]);
-    assert!(ran.err.contains("expect: nothing is expected"), "{}", ran.err);
-    assert_eq!(ran.code, 1);
+    for (reporter, fails) in [
+        ("spec", "scenario.yaml: error: expect: nothing is expected"),
+        ("tap", "not ok 1 - scenario.yaml: a file expects something"),
+        ("junit", "failures=\"1\""),
+    ] {
+        let line = format!("test scenario.yaml --reporter {reporter}");
+        let ran = taintlab(&line, &[("scenario.yaml", scenario)]);
+        assert!(ran.out.contains(fails), "{}", ran.out);
+        assert_eq!(ran.code, 1);
+    }
 }
 
 #[test]
