@@ -21,7 +21,7 @@ use std::rc::Rc;
 use gloo_events::EventListener;
 use gloo_render::AnimationFrame;
 use gloo_timers::callback::Timeout;
-use taintlab_core::api::Node;
+use taintlab_core::api::NodeName;
 use taintlab_core::time::Timestamp;
 use yew::prelude::*;
 
@@ -144,7 +144,7 @@ pub(crate) struct App {
     /// Whether the list of warnings is open.
     looks_at_warnings: bool,
     /// Nodes that an autoscaler's node group can copy.
-    nodes: Rc<Vec<Node>>,
+    nodes: Rc<Vec<NodeName>>,
     /// The pane below the board.
     pane: Pane,
     notices: Vec<Notice>,
@@ -278,8 +278,16 @@ impl Component for App {
                     return false;
                 }
             }
-            Msg::Edit(commands, refused) => self.edit(commands, refused, false),
-            Msg::EditAndClose(commands, refused) => self.edit(commands, refused, true),
+            Msg::Edit(commands, refused) => self.edit(Request::Edit(commands), refused, false),
+            Msg::EditAndClose(commands, refused) => {
+                self.edit(Request::Edit(commands), refused, true);
+            }
+            Msg::EditYaml(of, text, replaces, refused) => {
+                self.edit(Request::EditYaml(of, text, replaces), refused, false);
+            }
+            Msg::ReplacePod(pod, tolerations, refused) => {
+                self.edit(Request::ReplacePod(pod, tolerations), refused, false);
+            }
             Msg::Undo => self.request(Request::Undo),
             Msg::Redo => self.request(Request::Redo),
             Msg::TogglePlay => self.play(!self.playback.is_playing()),
@@ -324,8 +332,8 @@ impl Component for App {
             }),
             Msg::ReadYaml(selection, text, told) => {
                 self.ask(Request::ReadYaml(selection, text), move |_, reply| {
-                    if let Reply::Commands(read) = reply {
-                        told.emit(read);
+                    if let Reply::Diagnostics(found) = reply {
+                        told.emit(found);
                     }
                 });
                 return false;
@@ -555,13 +563,8 @@ impl App {
         }
     }
 
-    fn edit(
-        &mut self,
-        commands: Vec<taintlab_core::command::Command>,
-        refused: Callback<String>,
-        closes: bool,
-    ) {
-        self.ask(Request::Edit(commands), move |app, reply| match reply {
+    fn edit(&mut self, edit: Request, refused: Callback<String>, closes: bool) {
+        self.ask(edit, move |app, reply| match reply {
             Reply::Edited(Err(error)) => refused.emit(error),
             _ => {
                 // Focus leaves the control that was used, so that the space bar plays instead of

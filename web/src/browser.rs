@@ -239,15 +239,30 @@ pub(crate) fn asked_for_fresh_start() -> bool {
 /// # Errors
 /// The browser refused; the text says why.
 pub(crate) fn download(name: &str, text: &str) -> Result<(), String> {
-    try_download(name, text)
-        .map_err(|error| format!("cannot download the file: {}", js_text(&error)))
+    blob(text).map_err(refused).and_then(|blob| download_blob(name, &blob))
 }
 
-fn try_download(name: &str, text: &str) -> Result<(), JsValue> {
+/// Offers a text that the browser keeps as a file for download.
+///
+/// # Errors
+/// The browser refused; the text says why.
+pub(crate) fn download_blob(name: &str, text: &Blob) -> Result<(), String> {
+    offer(text, name).map_err(refused)
+}
+
+fn refused(error: JsValue) -> String {
+    format!("cannot download the file: {}", js_text(&error))
+}
+
+/// A text that the browser keeps, out of the memory of the page.
+///
+/// # Errors
+/// The browser refused.
+pub(crate) fn blob(text: &str) -> Result<Blob, JsValue> {
     let parts = js_sys::Array::of1(&JsValue::from_str(text));
     let bag = BlobPropertyBag::new();
     bag.set_type("text/plain;charset=utf-8");
-    offer(&Blob::new_with_str_sequence_and_options(&parts, &bag)?, name)
+    Blob::new_with_str_sequence_and_options(&parts, &bag)
 }
 
 /// Asks the user a yes-or-no question; `false` where the browser shows no questions.

@@ -381,29 +381,34 @@ pub(crate) fn shared_text(session: &Session) -> Result<String, String> {
     Ok(write_scenario(&scenario))
 }
 
-/// The commands that apply the edited YAML of a selected node or pod.
+/// The commands that apply the edited YAML of a selected node or pod; with `replaces`, a pod is
+/// deleted and created again.
 ///
 /// # Errors
 /// The text is not that object alone; the diagnostics say why.
 pub(crate) fn edited_object(
     selection: &Selection,
     text: &str,
+    replaces: bool,
 ) -> Result<Vec<Command>, Vec<Diagnostic>> {
-    let command = match selection {
+    match selection {
         Selection::Node(name) => one_object(text, "node", |mut read| {
             let node = read.nodes.pop()?;
             (is_empty(&read) && node.metadata.name == name.as_str())
-                .then_some(Command::UpdateNode(node))
+                .then(|| vec![Command::UpdateNode(node)])
         }),
         Selection::Pod(key) => one_object(text, "pod", |mut read| {
             let pod = read.pods.pop()?;
-            (is_empty(&read) && pod.key() == *key).then_some(Command::UpdatePod(pod))
+            let is_it = is_empty(&read) && pod.key() == *key;
+            is_it.then(|| match replaces {
+                true => replace_pod(pod).into(),
+                false => vec![Command::UpdatePod(pod)],
+            })
         }),
         Selection::Zone(_) | Selection::Workload(_) | Selection::Pods(_) => {
             one_object(text, "object", |_| None)
         }
-    };
-    command.map(|command| vec![command])
+    }
 }
 
 fn is_empty(read: &Import) -> bool {

@@ -247,7 +247,7 @@ impl Host {
             }
             Request::Nodes => {
                 let nodes = self.session.simulator().cluster().nodes().take(MOST_CHOICES);
-                Reply::Nodes(nodes.map(|(_, node)| (**node).clone()).collect())
+                Reply::Nodes(nodes.map(|(name, _)| name.clone()).collect())
             }
             Request::ToggleKind(kind) => {
                 self.toggle_kind(kind);
@@ -274,7 +274,8 @@ impl Host {
             Request::List(listing) => self.list(&listing),
             Request::Excerpt(line) => self.excerpt(line),
             Request::ReadYaml(selection, text) => {
-                Reply::Commands(files::edited_object(&selection, &text))
+                let read = files::edited_object(&selection, &text, false);
+                Reply::Diagnostics(read.err().unwrap_or_default())
             }
             Request::StoredScenario(edits, start) => {
                 let restored = saved::from_text(&edits, &start);
@@ -317,6 +318,8 @@ impl Host {
             Request::Report(options) => self.open_report(options),
             Request::Cancel => Reply::Done,
             Request::Edit(_)
+            | Request::EditYaml(..)
+            | Request::ReplacePod(..)
             | Request::Stage(_)
             | Request::Read(..)
             | Request::ReadAgain(_)

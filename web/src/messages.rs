@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use taintlab_core::api::{PodKey, Toleration};
 use taintlab_core::command::Command;
 use taintlab_core::scenario::Bookmark;
 use taintlab_core::time::Timestamp;
@@ -66,6 +67,10 @@ pub(crate) enum Msg {
     Edit(Vec<Command>, Callback<String>),
     /// Run commands from a dialog, which closes unless they are refused.
     EditAndClose(Vec<Command>, Callback<String>),
+    /// Apply the edited YAML of a node or a pod; `true` replaces the pod.
+    EditYaml(Selection, String, bool, Callback<String>),
+    /// Replace a pod by one with these tolerations.
+    ReplacePod(PodKey, Vec<Toleration>, Callback<String>),
     /// Undo the last edit.
     Undo,
     /// Redo the edit that was undone last.
@@ -111,8 +116,8 @@ pub(crate) enum Msg {
     List(Listing, Callback<Rc<Listed>>),
     /// Show a line of the text that was read, with its neighbours.
     Excerpt(u32, Callback<Vec<(u32, String)>>),
-    /// Read the YAML of a node or a pod that was edited.
-    ReadYaml(Selection, String, Callback<Result<Vec<Command>, Vec<Diagnostic>>>),
+    /// Find the errors in the edited YAML of a node or a pod.
+    ReadYaml(Selection, String, Callback<Vec<Diagnostic>>),
     /// Export the work.
     Export(ExportKind, ExportTarget),
     /// Offer a picture as a file.

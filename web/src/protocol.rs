@@ -5,9 +5,8 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use taintlab_core::api::{Node, NodeName};
+use taintlab_core::api::{NodeName, PodKey, Toleration};
 use taintlab_core::command::Command;
-use taintlab_core::controllers::autoscaler::AutoscalerSettings;
 use taintlab_core::controllers::descheduler::DeschedulerSettings;
 use taintlab_core::kubelet::heartbeat::KubeletSettings;
 use taintlab_core::policy::validation::ValidationOptions;
@@ -56,6 +55,11 @@ pub(crate) enum Request {
     Visit(u32, bool),
     /// Run commands together, now. Reply: [`Reply::Edited`].
     Edit(Vec<Command>),
+    /// Apply the edited YAML of a node or a pod, now; `true` replaces the pod. Reply:
+    /// [`Reply::Edited`].
+    EditYaml(Selection, String, bool),
+    /// Replace a pod by one with these tolerations, now. Reply: [`Reply::Edited`].
+    ReplacePod(PodKey, Vec<Toleration>),
     /// Undo the last edit.
     Undo,
     /// Redo the edit that was undone last.
@@ -118,7 +122,7 @@ pub(crate) enum Request {
     List(Listing),
     /// Show a line of the text that was read, with its neighbours. Reply: [`Reply::Lines`].
     Excerpt(u32),
-    /// Read the YAML of a node or a pod that was edited. Reply: [`Reply::Commands`].
+    /// Find the errors in the edited YAML of a node or a pod. Reply: [`Reply::Diagnostics`].
     ReadYaml(Selection, String),
     /// Make a scenario file of a stored session: its edits, and its initial state. Reply:
     /// [`Reply::Text`].
@@ -245,8 +249,8 @@ pub(crate) enum Reply {
     Edited(Result<(), String>),
     /// The progress of time.
     Played(Played),
-    /// Nodes.
-    Nodes(Vec<Node>),
+    /// The names of nodes.
+    Nodes(Vec<NodeName>),
     /// The text that was read.
     Read(Box<ReadView>),
     /// Objects.
@@ -255,8 +259,8 @@ pub(crate) enum Reply {
     Lines(Vec<(u32, String)>),
     /// A name and a text, or why there is none.
     Text(Result<(String, Rc<str>), String>),
-    /// Commands that apply an object, or its errors.
-    Commands(Result<Vec<Command>, Vec<Diagnostic>>),
+    /// The errors of a text.
+    Diagnostics(Vec<Diagnostic>),
     /// Suggestions.
     Completions(Vec<Completion>),
     /// Lines.
@@ -475,8 +479,8 @@ pub(crate) struct WorkView {
     pub(crate) kubelets: KubeletSettings,
     /// The descheduler, if there is one.
     pub(crate) descheduler: Option<DeschedulerSettings>,
-    /// The autoscaler, if there is one.
-    pub(crate) autoscaler: Option<AutoscalerSettings>,
+    /// The node groups of the autoscaler, each with its maximum size, if there is one.
+    pub(crate) autoscaler: Option<Vec<(String, u32)>>,
     /// The validation options of the API server.
     pub(crate) options: ValidationOptions,
     /// Whether there is something to undo.

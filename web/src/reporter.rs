@@ -1,21 +1,21 @@
 //! The runs of a resilience report, made by engines beside that of the session.
 
-use js_sys::Array;
-use serde::{Deserialize, Serialize};
+use js_sys::{Array, Uint8Array};
 use taintlab_core::report::{
     Outline, Plan, Report, ReportError, ReportOptions, Run, RunResult, report,
 };
 use taintlab_core::scenario::Scenario;
 use taintlab_core::time::Timestamp;
 use taintlab_manifest::from_json;
-use wasm_bindgen::JsValue;
+use wasm_bindgen::{JsCast, JsValue};
 
 use crate::browser::stopwatch;
+use crate::wire::{Wire, enums, from_bytes, to_bytes};
 use crate::worker::{Port, Remote, is_worker};
 
 /// A request to the reporter. The first message is none: it is the cluster and the options, which
 /// the session writes.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub(crate) enum Request {
     /// Make these runs, as many as there is time for.
     Make(Vec<Run>),
@@ -28,7 +28,7 @@ pub(crate) enum Request {
 }
 
 /// An answer of the reporter.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub(crate) enum Answer {
     /// The cluster has settled.
     Opened(Box<Outline>, Vec<Run>),
@@ -36,12 +36,20 @@ pub(crate) enum Answer {
     Made(Vec<RunResult>),
     /// The runs that show what would help.
     Remedies(Vec<Run>),
-    /// The report.
-    Joined(Box<Report>),
-    /// A run as a scenario in JSON, and the time of the fault in it, in nanoseconds.
-    Scenario(String, u64),
+    /// The report, and the same in JSON.
+    Joined(Box<Report>, String),
+    /// A run as a scenario in JSON, and the time of the fault in it.
+    Scenario(String, Timestamp),
     /// The reason why there is no answer.
     Failed(String),
+}
+
+enums! {
+    Request { Make(runs), Remedies(results), Join(results), Play(run) }
+    Answer {
+        Opened(outline, runs), Made(results), Remedies(runs), Joined(report, text),
+        Scenario(text, at), Failed(why),
+    }
 }
 
 /// A plan that answers requests.
@@ -51,17 +59,18 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
-    /// Answers a message. Runs are made for `millis` milliseconds, but at least one.
-    pub(crate) fn answer(&mut self, message: &str, millis: f64) -> Answer {
-        let answered = match &mut self.plan {
-            None => self.open(message),
-            Some(plan) => from_json(message).and_then(|request| handle(plan, request, millis)),
+    /// Answers a message: the first is a text, the others are bytes. Runs are made for `millis`
+    /// milliseconds, but at least one.
+    fn answer(&mut self, message: &JsValue, millis: f64) -> Answer {
+        let answered = match (&mut self.plan, message.as_string()) {
+            (None, text) => self.open(&text.unwrap_or_default()),
+            (Some(plan), _) => read(message).and_then(|request| handle(plan, request, millis)),
         };
         answered.unwrap_or_else(Answer::Failed)
     }
 
-    fn open(&mut self, message: &str) -> Result<Answer, String> {
-        let (scenario, options): (Scenario, ReportOptions) = from_json(message)?;
+    fn open(&mut self, text: &str) -> Result<Answer, String> {
+        let (scenario, options): (Scenario, ReportOptions) = from_json(text)?;
         let opened = Plan::new(scenario, options).map_err(|error| error.to_string())?;
         let plan = self.plan.insert(opened);
         Ok(Answer::Opened(Box::new(plan.outline().clone()), plan.runs()))
@@ -83,19 +92,26 @@ fn handle(plan: &mut Plan, request: Request, millis: f64) -> Result<Answer, Stri
         }
         Request::Remedies(results) => Answer::Remedies(plan.remedies(&results)),
         Request::Join(results) => {
-            Answer::Joined(Box::new(report(plan.outline(), &results).map_err(failed)?))
+            let report = report(plan.outline(), &results).map_err(failed)?;
+            let text = serde_json::to_string_pretty(&report).map_err(|error| error.to_string())?;
+            Answer::Joined(Box::new(report), text)
         }
         Request::Play(run) => {
             let (scenario, at) = plan.scenario_of(&run).map_err(failed)?;
             let text = serde_json::to_string(&scenario).map_err(|error| error.to_string())?;
-            Answer::Scenario(text, at.as_nanos())
+            Answer::Scenario(text, at)
         }
     })
 }
 
-/// The time of the fault in an [`Answer::Scenario`].
-pub(crate) fn fault_at(nanos: u64) -> Timestamp {
-    Timestamp::from_nanos(nanos)
+/// A request or an answer as a message.
+pub(crate) fn message(value: &impl Wire) -> JsValue {
+    Uint8Array::from(to_bytes(value).as_slice()).into()
+}
+
+fn read<T: Wire>(message: &JsValue) -> Result<T, String> {
+    let bytes = message.dyn_ref::<Uint8Array>().map(Uint8Array::to_vec);
+    bytes.and_then(|bytes| from_bytes(&bytes)).ok_or_else(|| "invalid message".to_owned())
 }
 
 /// Milliseconds for which a worker makes runs before it sends their results.
@@ -109,10 +125,7 @@ pub(crate) fn serve(page: &Port) {
     let budget = if is_worker() { WORKER_BUDGET } else { PAGE_BUDGET };
     let to = page.clone();
     page.listen(move |message| {
-        let answer = reporter.answer(&message.as_string().unwrap_or_default(), budget);
-        if let Ok(text) = serde_json::to_string(&answer) {
-            to.post(&text.into(), &Array::new());
-        }
+        to.post(&self::message(&reporter.answer(&message, budget)), &Array::new());
     });
 }
 
@@ -126,6 +139,6 @@ pub(crate) fn begin(
     told: impl Fn(Result<Answer, String>) + Clone + 'static,
 ) -> Result<Remote, JsValue> {
     Remote::begin("reporter", in_worker, move |message| {
-        told(message.and_then(|message| from_json(&message.as_string().unwrap_or_default())));
+        told(message.and_then(|message| read(&message)));
     })
 }

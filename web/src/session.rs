@@ -52,7 +52,7 @@ use self::history::History;
 pub(crate) use self::moments::{Back, RunTo, Way};
 use self::rows::Home;
 pub(crate) use self::rows::{Gone, Mark, MarkKind, Row, RowKind, is_about_zones};
-pub(crate) use self::start::{StartChange, StartSettings, set_release};
+pub(crate) use self::start::{NodeGroups, StartChange, StartSettings, set_release};
 
 /// The time that "run to the end" goes at most where there may be no end.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);

@@ -5,8 +5,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use gloo_events::EventListener;
-use js_sys::{Array, Promise, Reflect};
-use serde::{Deserialize, Serialize};
+use js_sys::{Array, JSON, Object, Promise, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{IdbDatabase, IdbRequest, IdbTransaction, IdbTransactionMode};
@@ -14,7 +13,6 @@ use web_sys::{IdbDatabase, IdbRequest, IdbTransaction, IdbTransactionMode};
 use crate::browser;
 use crate::protocol::StartText;
 use taintlab_core::order::Order;
-use taintlab_manifest::from_json;
 
 const DATABASE: &str = "taintlab";
 const ENTRIES: &str = "sessions";
@@ -26,17 +24,15 @@ const STORES: [&str; 3] = [ENTRIES, STARTS, EDITS];
 pub(crate) const MOST_SESSIONS: usize = 30;
 
 /// A session in the list of sessions.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Entry {
     /// The id.
     pub(crate) id: String,
     /// The title.
     pub(crate) title: String,
     /// A summary of the work; empty if an earlier version of the page wrote the entry.
-    #[serde(default)]
     pub(crate) done: String,
     /// The name that the user gave it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
     /// The time of the last change, in milliseconds since 1970.
     pub(crate) changed: u64,
@@ -50,6 +46,42 @@ impl Entry {
     /// The name that the user gave it, or its title.
     pub(crate) fn name(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.title)
+    }
+
+    /// The entry of a text in JSON.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole numbers")]
+    fn read(text: &str) -> Option<Self> {
+        let value = JSON::parse(text).ok()?;
+        let field = |name: &str| Reflect::get(&value, &name.into()).ok();
+        let text = |name| field(name)?.as_string();
+        Some(Self {
+            id: text("id")?,
+            title: text("title")?,
+            done: text("done").unwrap_or_default(),
+            name: text("name"),
+            changed: field("changed")?.as_f64()? as u64,
+            size: field("size")?.as_f64()? as usize,
+            stamp: text("stamp")?,
+        })
+    }
+
+    /// The entry as JSON.
+    #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
+    fn text(&self) -> Result<String, JsValue> {
+        let value = Object::new();
+        for (name, field) in [
+            ("id", self.id.as_str().into()),
+            ("title", self.title.as_str().into()),
+            ("done", self.done.as_str().into()),
+            // Not written if it is undefined.
+            ("name", self.name.as_deref().map_or(JsValue::UNDEFINED, JsValue::from_str)),
+            ("changed", (self.changed as f64).into()),
+            ("size", self.size.into()),
+            ("stamp", self.stamp.as_str().into()),
+        ] {
+            Reflect::set(&value, &name.into(), &field)?;
+        }
+        JSON::stringify(&value).map(String::from)
     }
 }
 
@@ -197,7 +229,7 @@ pub(crate) async fn rename(id: &str, name: &str) -> Result<(), Failure> {
     let database = Database::open().await?;
     let transaction = database.begin(IdbTransactionMode::Readwrite)?;
     let Some(text) = get(&transaction, ENTRIES, id).await? else { return Ok(()) };
-    let Ok(mut entry) = from_json::<Entry>(&text) else { return Ok(()) };
+    let Some(mut entry) = Entry::read(&text) else { return Ok(()) };
     let name = name.trim();
     entry.name = (!name.is_empty()).then(|| name.to_owned());
     finish(&transaction, put_entry(&transaction, &entry)).await
@@ -265,7 +297,7 @@ impl Drop for Database {
 async fn entries(transaction: &IdbTransaction) -> Result<Vec<Entry>, Failure> {
     let found = settled(&transaction.object_store(ENTRIES)?.get_all()?).await?;
     let found: Array = found.unchecked_into();
-    let entry = |text: JsValue| from_json(&text.as_string()?).ok();
+    let entry = |text: JsValue| Entry::read(&text.as_string()?);
     let mut entries: Vec<Entry> = found.iter().filter_map(entry).collect();
     entries.order_by(|a, b| b.changed.cmp(&a.changed).then_with(|| a.id.cmp(&b.id)));
     Ok(entries)
@@ -301,7 +333,7 @@ fn js_value(start: &StartText) -> JsValue {
 
 async fn get_all_of(transaction: &IdbTransaction, id: &str) -> Result<Option<Kept>, Failure> {
     let Some(text) = get(transaction, ENTRIES, id).await? else { return Ok(None) };
-    let Ok(entry) = from_json(&text) else { return Ok(None) };
+    let Some(entry) = Entry::read(&text) else { return Ok(None) };
     let found = settled(&transaction.object_store(STARTS)?.get(&id.into())?).await?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole bytes")]
     let start = match found.dyn_into::<web_sys::Blob>() {
@@ -326,8 +358,7 @@ fn put(
 }
 
 fn put_entry(transaction: &IdbTransaction, entry: &Entry) -> Result<(), Failure> {
-    let text = serde_json::to_string(entry).map_err(|error| Failure::Other(error.to_string()))?;
-    put(transaction, ENTRIES, &entry.id, &text.into())
+    put(transaction, ENTRIES, &entry.id, &entry.text()?.into())
 }
 
 fn delete(transaction: &IdbTransaction, id: &str) -> Result<(), Failure> {

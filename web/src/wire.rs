@@ -5,6 +5,7 @@
 //! Serde does not serve here: much of what the engine tells serialises for people, and not back.
 
 mod engine;
+mod report;
 mod views;
 
 use std::collections::BTreeMap;

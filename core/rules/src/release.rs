@@ -203,6 +203,15 @@ impl KubernetesRelease {
         Ok(Self { patch, ..release })
     }
 
+    /// The text that [`parse`](Self::parse) reads: `1.20`, or `1.20.2` if a patch was given.
+    #[must_use]
+    pub fn text(self) -> String {
+        match self.patch {
+            Some(patch) => format!("{self}.{patch}"),
+            None => format!("{self}"),
+        }
+    }
+
     /// The version that nodes and `kubectl version` say, such as `v1.20.2`: with the patch that was
     /// given, or the newest one that is known here.
     #[must_use]
@@ -227,10 +236,7 @@ impl fmt::Display for KubernetesRelease {
 
 impl Serialize for KubernetesRelease {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.patch {
-            Some(patch) => serializer.collect_str(&format_args!("{self}.{patch}")),
-            None => serializer.collect_str(self),
-        }
+        serializer.serialize_str(&self.text())
     }
 }
 

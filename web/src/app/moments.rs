@@ -52,6 +52,8 @@ pub(super) fn is_of_the_clock(msg: &Msg) -> bool {
         | Msg::Plan(_) => false,
         Msg::Edit(..)
         | Msg::EditAndClose(..)
+        | Msg::EditYaml(..)
+        | Msg::ReplacePod(..)
         | Msg::Undo
         | Msg::Redo
         | Msg::TogglePlay

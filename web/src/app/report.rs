@@ -8,12 +8,13 @@ use taintlab_core::report::{Outline, Report, ReportOptions, ReportSubject, Run, 
 use taintlab_core::scenario::Bookmark;
 use taintlab_core::time::{Span, Timestamp};
 use wasm_bindgen::JsValue;
+use web_sys::Blob;
 
 use super::App;
 use crate::browser;
 use crate::messages::{Dialog, Dispatch, Msg, Notice};
 use crate::protocol::{OpenedRun, Reply, Request};
-use crate::reporter::{self, Answer, fault_at};
+use crate::reporter::{self, Answer};
 use crate::view_models::report::{Moment, ReportMsg, ReportState, ReportView, Stage, WorkKey};
 use crate::view_models::selection::Selection;
 use crate::worker::Remote;
@@ -45,6 +46,8 @@ pub(super) struct Reporting {
     /// The first request, which is sent to each worker.
     open: String,
     outline: Option<Box<Outline>>,
+    /// The last report in JSON, which the browser keeps.
+    text: Option<Blob>,
     queue: VecDeque<Run>,
     results: Vec<RunResult>,
     planned: usize,
@@ -83,10 +86,8 @@ impl App {
                 self.report.request(0, &request);
             }
             ReportMsg::Download => {
-                let report = self.report.shown.report.clone();
-                let text = report.map(|it| serde_json::to_string_pretty(&it.report));
-                if let Some(Ok(text)) = text {
-                    let result = browser::download("report.json", &text);
+                if let Some(text) = &self.report.text {
+                    let result = browser::download_blob("report.json", text);
                     self.notice_error(result);
                 }
             }
@@ -127,9 +128,9 @@ impl App {
             return;
         }
         match answer {
-            Ok(Answer::Scenario(scenario, nanos)) => {
+            Ok(Answer::Scenario(scenario, fault)) => {
                 if let Some(moment) = self.report.opening.take() {
-                    self.open_moment(scenario, fault_at(nanos), &moment);
+                    self.open_moment(scenario, fault, &moment);
                 }
             }
             answer => {
@@ -218,10 +219,8 @@ impl Reporting {
     }
 
     fn request(&mut self, number: usize, request: &reporter::Request) {
-        match (serde_json::to_string(request), self.workers.get(number)) {
-            (Ok(text), Some(worker)) => worker.remote.say(&text.into(), &js_sys::Array::new()),
-            (Ok(_), None) => {}
-            (Err(error), _) => self.fail(&error.to_string()),
+        if let Some(worker) = self.workers.get(number) {
+            worker.remote.say(&reporter::message(request), &js_sys::Array::new());
         }
     }
 
@@ -290,8 +289,9 @@ impl Reporting {
                     self.shown.progress = Some((Stage::Helping, done, self.planned));
                 }
             }
-            Ok(Answer::Joined(report)) => {
+            Ok(Answer::Joined(report, text)) => {
                 self.show(*report);
+                self.text = browser::blob(&text).ok();
                 self.shown.error = self.crash.take().map(Into::into);
                 // The first worker stays, to open runs.
                 self.workers.truncate(1);

@@ -10,12 +10,10 @@ use std::rc::Rc;
 
 use taintlab_core::command::Command;
 use taintlab_kubectl::Completion;
-use taintlab_manifest::from_json;
 use web_sys::{Element, HtmlTextAreaElement, KeyboardEvent};
 use yew::prelude::*;
 
-use self::history::{KEY, may_be_stored, store, wants_more};
-use crate::browser;
+use self::history::{may_be_stored, store, wants_more};
 use crate::components::pane::panel;
 use crate::components::parts::copy::copy;
 use crate::messages::{Dispatch, Msg, refused};
@@ -85,8 +83,7 @@ impl Component for Console {
     type Properties = ConsoleProps;
 
     fn create(_: &Context<Self>) -> Self {
-        let stored = browser::stored(KEY).and_then(|text| from_json(&text).ok());
-        let history: Vec<String> = stored.unwrap_or_default();
+        let history = history::stored();
         // Earlier versions of the page stored every line.
         store(&history);
         Self {

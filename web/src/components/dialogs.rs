@@ -20,7 +20,7 @@ mod warnings;
 
 use std::rc::Rc;
 
-use taintlab_core::api::Node;
+use taintlab_core::api::NodeName;
 use taintlab_core::order::Order;
 use yew::prelude::*;
 
@@ -63,7 +63,7 @@ pub(crate) struct Asked<'a> {
     /// The zones, nodes and pods of the board.
     pub(crate) board: &'a Board,
     /// Nodes that an autoscaler's node group can copy.
-    pub(crate) nodes: &'a Rc<Vec<Node>>,
+    pub(crate) nodes: &'a Rc<Vec<NodeName>>,
     /// The scenarios that come with the page; empty until they are requested.
     pub(crate) catalogue: &'a Rc<files::Catalogue>,
     /// The selection.

@@ -213,7 +213,10 @@ impl Host {
             health_pass: config.health_pass,
             kubelets: config.kubelets,
             descheduler: config.descheduler.clone(),
-            autoscaler: config.autoscaler.clone(),
+            autoscaler: config.autoscaler.as_ref().map(|it| {
+                let groups = it.node_groups.iter();
+                groups.map(|group| (group.name.clone(), group.max_size)).collect()
+            }),
             options: self.session.simulator().validation_options(),
             can_undo: self.session.can_undo(),
             can_redo: self.session.can_redo(),

@@ -1,8 +1,11 @@
 //! Changes by the user, by hand or by a line of the console.
 
+use taintlab_core::api::{PodKey, Toleration};
 use taintlab_core::command::{Command, CommandError};
+use taintlab_core::scenario::Scenario;
 
 use super::{Host, console};
+use crate::files;
 use crate::protocol::Notice;
 use crate::session::{Session, StartChange, Way};
 use crate::view_models::ViewModels;
@@ -13,7 +16,10 @@ use crate::view_models::selection::selection_after;
 impl Host {
     /// Begins the timeline with another initial state.
     pub(super) fn begin_change_start(&mut self, change: StartChange) -> Result<Way, String> {
-        let begun = self.session.begin_change_start(|start| change.apply(start));
+        let cluster = self.session.simulator().cluster();
+        let model = change.model().and_then(|name| cluster.get_node(name.as_str()).cloned());
+        let apply = |start: &mut Scenario| change.apply(start, model.as_deref());
+        let begun = self.session.begin_change_start(apply);
         begun.map_err(|error| {
             self.notice(Notice::error(error.to_string()));
             self.changed();
@@ -57,6 +63,14 @@ impl Host {
             self.enter(at, lines.into(), Outcome::Clicked);
         }
         failed.map_or(Ok(()), |error| Err(error.to_string()))
+    }
+
+    /// The commands that replace a pod by one with these tolerations; none if it is gone.
+    pub(super) fn replacement(&self, pod: &PodKey, tolerations: Vec<Toleration>) -> Vec<Command> {
+        let Some(pod) = self.session.simulator().cluster().get_pod(pod) else { return Vec::new() };
+        let mut pod = pod.as_ref().clone();
+        pod.spec.tolerations = tolerations.into();
+        files::replace_pod(pod).into()
     }
 
     /// Carries out commands as one edit, with the result of [`Session::apply`].

@@ -15,6 +15,7 @@ use taintlab_core::time::Timestamp;
 use super::reading::{Placed, Reading};
 use super::visits::Staging;
 use super::{Host, Tell};
+use crate::files;
 use crate::protocol::{Effect, Notice, Progress, Reply, Request, Update};
 use crate::session::{Back, EndRun, MarkKind, Row, RowKind, RunTo, Session, Way};
 use crate::text::{at, count};
@@ -207,6 +208,8 @@ impl Host {
                 | Request::ChangeStart(_)
                 | Request::Visit(..)
                 | Request::Edit(_)
+                | Request::EditYaml(..)
+                | Request::ReplacePod(..)
                 | Request::LateEviction
                 | Request::OpenRun(_)
                 | Request::Replace(_)
@@ -281,6 +284,18 @@ impl Host {
         Ok(What::Read(reading, so_far))
     }
 
+    /// Runs commands, after the controllers that they need; or says why there are none.
+    fn begin_edit(&mut self, read: Result<Vec<Command>, String>) -> Result<(Way, Arrived), Reply> {
+        let commands = read.map_err(|wrong| Reply::Edited(Err(wrong)))?;
+        let needed = self.start_needed(&commands);
+        let begun =
+            needed.and_then(|(change, words)| Some((self.begin_change_start(change).ok()?, words)));
+        match begun {
+            Some((way, words)) => Ok((way, Arrived::Edit(commands, words))),
+            None => Err(Reply::Edited(self.edit(commands))),
+        }
+    }
+
     /// Puts another timeline in place, or begins to move the clock on this one.
     fn begin_way(
         &mut self,
@@ -317,15 +332,15 @@ impl Host {
                 Err(error) => return Err(Reply::Edited(Err(error))),
             },
             Request::Visit(entry, present) => (self.visit(entry, present), Arrived::Quietly),
-            Request::Edit(commands) => {
-                let needed = self.start_needed(&commands);
-                let begun = needed.and_then(|(change, words)| {
-                    Some((self.begin_change_start(change).ok()?, words))
-                });
-                match begun {
-                    Some((way, words)) => (Some(way), Arrived::Edit(commands, words)),
-                    None => return Err(Reply::Edited(self.edit(commands))),
-                }
+            Request::Edit(commands) => return self.begin_edit(Ok(commands)),
+            Request::EditYaml(of, text, replaces) => {
+                let read = files::edited_object(&of, &text, replaces);
+                return self.begin_edit(read.map_err(|found| {
+                    found.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+                }));
+            }
+            Request::ReplacePod(pod, tolerations) => {
+                return self.begin_edit(Ok(self.replacement(&pod, tolerations)));
             }
             Request::EndPeek => (self.session.begin_end_peek(), Arrived::Home),
             Request::Lanes(LanesMsg::PeekAt(at), _) if !self.playing => {

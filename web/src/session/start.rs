@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use taintlab_core::controllers::autoscaler::AutoscalerSettings;
+use taintlab_core::api::{Node, NodeName};
+use taintlab_core::controllers::autoscaler::{AutoscaledGroup, AutoscalerSettings};
 use taintlab_core::controllers::descheduler::DeschedulerSettings;
 use taintlab_core::kubelet::heartbeat::KubeletSettings;
 use taintlab_core::release::{FeatureGate, GateStage, KubernetesRelease};
@@ -40,24 +41,65 @@ pub(crate) struct StartSettings {
     /// The descheduler, if there is one.
     pub(crate) descheduler: Option<DeschedulerSettings>,
     /// The autoscaler, if there is one.
-    pub(crate) autoscaler: Option<AutoscalerSettings>,
+    pub(crate) autoscaler: Option<NodeGroups>,
+}
+
+/// The node groups of an autoscaler.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NodeGroups {
+    /// The present ones; with this maximum size if it is given.
+    Present(Option<u32>),
+    /// One whose nodes are like this one, with its maximum size.
+    Like(NodeName, u32),
+}
+
+impl NodeGroups {
+    /// The settings of the autoscaler; none if it has no such groups.
+    fn settings(
+        self,
+        present: Option<AutoscalerSettings>,
+        model: Option<&Node>,
+    ) -> Option<AutoscalerSettings> {
+        match self {
+            Self::Present(most) => present.map(|mut settings| {
+                let groups = settings.node_groups.iter_mut();
+                groups.zip(most).for_each(|(group, most)| group.max_size = most);
+                settings
+            }),
+            Self::Like(_, most) => model.map(|node| {
+                let node_groups = vec![AutoscaledGroup::like(node, most)];
+                AutoscalerSettings { node_groups, ..AutoscalerSettings::default() }
+            }),
+        }
+    }
 }
 
 impl StartChange {
-    /// Makes the change.
-    pub(crate) fn apply(self, start: &mut Scenario) {
+    /// The node that the nodes of an autoscaler are to be like.
+    pub(crate) fn model(&self) -> Option<&NodeName> {
+        match self {
+            Self::Settings(settings) => match settings.autoscaler.as_ref()? {
+                NodeGroups::Like(node, _) => Some(node),
+                NodeGroups::Present(_) => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Makes the change; `model` is the node of that name.
+    pub(crate) fn apply(self, start: &mut Scenario, model: Option<&Node>) {
         match self {
             Self::Release(release) => set_release(start, release),
             Self::ControlPlane(run) => run_control_plane(start, run),
             Self::NodeLifecycle => start.kubernetes.node_lifecycle = Some(true),
             Self::Gate(name, on) => _ = start.kubernetes.feature_gates.insert(name, on),
-            Self::Settings(settings) => settings.apply(start),
+            Self::Settings(settings) => settings.apply(start, model),
         }
     }
 }
 
 impl StartSettings {
-    fn apply(self, start: &mut Scenario) {
+    fn apply(self, start: &mut Scenario, model: Option<&Node>) {
         set_release(start, self.release);
         start.kubernetes.node_lifecycle = Some(self.node_lifecycle);
         start.kubernetes.controller_manager_flags = self.flags;
@@ -70,7 +112,8 @@ impl StartSettings {
             run_control_plane(start, true);
         }
         start.kubernetes.descheduler = self.descheduler;
-        start.kubernetes.autoscaler = self.autoscaler;
+        let present = start.kubernetes.autoscaler.take();
+        start.kubernetes.autoscaler = self.autoscaler.and_then(|it| it.settings(present, model));
     }
 }
 

@@ -1,10 +1,10 @@
 //! The contents of the inspector, updated when some of them have changed.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
 
-use taintlab_core::api::{Node, Pod, PodKey};
+use taintlab_core::api::{ConditionStatus, PodKey, Shared, Toleration};
 use taintlab_core::command::NodeResources;
 use taintlab_core::controllers::node_lifecycle::ZoneView as ZoneRates;
 use taintlab_core::controllers::taint_eviction::EvictionDecision;
@@ -112,8 +112,10 @@ pub(crate) struct Expected {
 pub(crate) struct InspectedNode {
     /// The node on the board.
     pub(crate) view: Rc<NodeView>,
-    /// The object; absent if pods are bound to a node that does not exist.
-    pub(crate) object: Option<Arc<Node>>,
+    /// Its labels; absent if pods are bound to a node that does not exist.
+    pub(crate) labels: Option<Shared<BTreeMap<String, String>>>,
+    /// The status of each of its conditions.
+    pub(crate) conditions: Vec<(String, ConditionStatus)>,
     /// The object as YAML.
     pub(crate) yaml: Rc<str>,
     /// The state of its kubelet; absent unless there are kubelets.
@@ -197,8 +199,12 @@ pub(crate) struct InspectedZone {
 pub(crate) struct InspectedPod {
     /// The pod on the board.
     pub(crate) view: Rc<PodView>,
-    /// The object.
-    pub(crate) object: Arc<Pod>,
+    /// The labels.
+    pub(crate) labels: Shared<BTreeMap<String, String>>,
+    /// The tolerations.
+    pub(crate) tolerations: Shared<Vec<Toleration>>,
+    /// The message of its status.
+    pub(crate) message: String,
     /// The object as YAML.
     pub(crate) yaml: Rc<str>,
     /// The reason why it stays or goes.
@@ -248,7 +254,19 @@ impl InspectorModel {
                     object.as_deref().and_then(|it| to_yaml(it).ok()).unwrap_or_default().into();
                 let devices = devices(session.simulator(), name.as_str());
                 let view = view.clone();
-                let node = InspectedNode { view, object, yaml, kubelet, resources, has, devices };
+                let conditions = object.iter().flat_map(|node| &node.status.conditions);
+                let node = InspectedNode {
+                    view,
+                    conditions: conditions
+                        .map(|it| (it.type_.clone(), it.status.clone()))
+                        .collect(),
+                    labels: object.map(|node| node.metadata.labels.clone()),
+                    yaml,
+                    kubelet,
+                    resources,
+                    has,
+                    devices,
+                };
                 Self::Node(node)
             }),
             Selection::Zone(key) => model.zone(key).map(|view| {
@@ -288,7 +306,9 @@ fn pod(session: &Session, model: &BoardModel, key: &PodKey) -> Option<InspectorM
         view,
         storage: StorageView::of_pod(simulator, &object).map(Rc::new),
         yaml: to_yaml(&*object).unwrap_or_default().into(),
-        object,
+        labels: object.metadata.labels.clone(),
+        tolerations: object.spec.tolerations.clone(),
+        message: object.status.message.clone(),
         explanation: Rc::new(simulator.explain(key)?),
         decided: last_decision(session, key),
         budget: session.time_budget(key).map(Rc::new),

@@ -1,11 +1,12 @@
 //! Values of the engine, as bytes.
 
+use std::collections::BTreeMap;
+
 use taintlab_core::api::{
-    ConditionStatus, Node, NodeCondition, NodeName, Pod, PodKey, QosClass, Quantity, Taint,
-    Toleration, WorkloadKey,
+    ConditionStatus, NoOtherFields, NodeCondition, NodeName, PodKey, QosClass, Quantity, Shared,
+    Taint, TaintEffect, Toleration, TolerationOperator, WorkloadKey,
 };
 use taintlab_core::command::{Command, NodeResources};
-use taintlab_core::controllers::autoscaler::AutoscalerSettings;
 use taintlab_core::controllers::descheduler::DeschedulerSettings;
 use taintlab_core::controllers::device_taint_eviction::DeviceEviction;
 use taintlab_core::controllers::node_lifecycle::{
@@ -18,8 +19,9 @@ use taintlab_core::eviction_timeline::time_budget::{
 };
 use taintlab_core::kubelet::heartbeat::KubeletSettings;
 use taintlab_core::kubelet::{
-    Candidate, Change, ConditionView, Critical, Distance, Layout, NodePower, Pressure, RankKey,
-    RankReason, RankedPod, Ranking, Signal, ThresholdState,
+    Candidate, Change, ConditionView, Critical, Distance, Layout, NodeCapacity, NodePower, Point,
+    Pressure, RankKey, RankReason, RankedPod, Ranking, Signal, SystemUsage, ThresholdState, Unused,
+    UsageCurve,
 };
 use taintlab_core::lanes::area::AreaState;
 use taintlab_core::lanes::comparison::{Comparison, Divergence, Downtime};
@@ -53,36 +55,16 @@ use taintlab_manifest::{
 
 use super::{Wire, as_json, enums, put_text, structs, take_text};
 
-as_json!(
-    AutoscalerSettings,
-    Bookmark,
-    ClusterIdentity,
-    Command,
-    ConditionStatus,
-    DeschedulerSettings,
-    HealthPassTime,
-    KubeletSettings,
-    KubernetesRelease,
-    Layout,
-    Node,
-    NodeCondition,
-    NodeResources,
-    Pod,
-    QosClass,
-    Quantity,
-    ScenarioMetadata,
-    Taint,
-    Time,
-    Toleration,
-    WorkloadKey,
-);
+// Only written by the page, and only read by the engine: a reader of whole objects would be a sixth
+// of the page's program.
+as_json!(Command);
 
 /// Types that are written as a text.
 macro_rules! names {
-    ($($name:ty: $read:expr),* $(,)?) => {$(
+    ($($name:ty: $write:expr, $read:expr),* $(,)?) => {$(
         impl Wire for $name {
             fn put(&self, out: &mut Vec<u8>) {
-                put_text(self.as_str(), out);
+                put_text(($write)(self).as_ref(), out);
             }
             fn take(from: &mut &[u8]) -> Option<Self> {
                 ($read)(take_text(from)?)
@@ -92,9 +74,16 @@ macro_rules! names {
 }
 
 names!(
-    NodeName: |text: &str| Some(text.into()),
-    PodKey: |text: &str| Self::parse(text).ok(),
-    ZoneKey: |text: &str| Some(text.into()),
+    ConditionStatus: Self::as_str, |text: &str| Some(text.into()),
+    KubernetesRelease: |it: &Self| it.text(), |text| Self::parse(text).ok(),
+    NodeName: Self::as_str, |text: &str| Some(text.into()),
+    PodKey: Self::as_str, |text| Self::parse(text).ok(),
+    Quantity: Self::to_string, |text| Self::parse(text).ok(),
+    TaintEffect: Self::as_str, |text: &str| Some(text.into()),
+    Time: Self::to_string, |text| Self::parse(text).ok(),
+    TolerationOperator: Self::as_str, |text: &str| Some(text.into()),
+    WorkloadKey: Self::to_string, |text| Self::parse(text).ok(),
+    ZoneKey: Self::as_str, |text: &str| Some(text.into()),
 );
 
 /// Types that are written as another value.
@@ -115,11 +104,41 @@ as_other!(
     Timestamp: |it: &Self| it.as_nanos(), Self::from_nanos;
     Moment: |it: &Self| it.as_nanos(), Self::from_nanos;
     Span: |it: &Self| it.0, Self;
+    Shared<Vec<Toleration>>: |it: &Self| Vec::clone(it), |it: Vec<_>| it.into();
+    Shared<BTreeMap<String, String>>:
+        |it: &Self| BTreeMap::clone(it), |it: BTreeMap<_, _>| it.into();
+    NoOtherFields: |_: &Self| (), |()| Self::default();
     PodCounts: |it: &Self| it.numbers(),
         |(verdicts, healths)| Self::from_numbers(verdicts, healths);
 );
 
 structs! {
+    Bookmark { at, note, select }
+    ClusterIdentity { name, digest, at }
+    DeschedulerSettings {
+        descheduling_interval, include_prefer_no_schedule, excluded_taints, included_taints,
+        evict_local_storage_pods, evict_daemon_set_pods, evict_system_critical_pods,
+        evict_failed_bare_pods, ignore_pvc_pods, max_no_of_pods_to_evict_per_node,
+        max_no_of_pods_to_evict_per_namespace,
+    }
+    HealthPassTime { per_node, per_write, informer_lag }
+    KubeletSettings {
+        node_status_update_frequency, node_status_report_frequency, node_lease_duration_seconds,
+        phase_seed, jitter_seed, latency,
+    }
+    NodeCapacity {
+        memory, allocatable_memory, nodefs, nodefs_inodes, imagefs, imagefs_inodes, pids,
+    }
+    NodeCondition {
+        type_, status, last_heartbeat_time, last_transition_time, reason, message, other,
+    }
+    NodeResources { node, capacity, layout, system, unused_containers, unused_images }
+    Point { at, value }
+    ScenarioMetadata { name, title, question, answer, tags, threads }
+    SystemUsage { memory, nodefs, nodefs_inodes, images, images_inodes, processes }
+    Taint { key, value, effect, time_added }
+    Toleration { key, operator, value, effect, toleration_seconds }
+    Unused { bytes, inodes }
     PodState { verdict, health, timer }
     PodTimer { since, until }
     Warning { severity, code, subjects, field, message, explanation, fix }
@@ -217,6 +236,12 @@ structs! {
 }
 
 enums! {
+    Layout { OneFilesystem, DedicatedImageFs, SplitImageFs }
+    QosClass { BestEffort, Burstable, Guaranteed }
+    UsageCurve {
+        Constant(value), Ramp { from, to, start, end }, Step { before, after, at },
+        Sawtooth { low, high, period, start }, Points(points),
+    }
     PodVerdict { Stays, Orphaned, Counting, Terminating, Stuck, Evicted, Gone }
     PodHealth { Pending, Unschedulable, Starting, Ready, NotReady, Failed, Succeeded }
     UnreachableCause { KubeletStopped, NodeOff, NetworkCut, ZoneNetworkCut }

@@ -1,8 +1,6 @@
 //! Requests, replies and views, as bytes.
 
-use taintlab_core::report::ReportOptions;
-
-use super::{Wire, as_json, enums, structs};
+use super::{Wire, enums, structs};
 use crate::files::ExportKind;
 use crate::link::Draft;
 use crate::protocol::{
@@ -11,7 +9,7 @@ use crate::protocol::{
     WarningView, WorkView,
 };
 use crate::saved::SavedWork;
-use crate::session::{Gone, MarkKind, Outline, StartChange, StartSettings};
+use crate::session::{Gone, MarkKind, NodeGroups, Outline, StartChange, StartSettings};
 use crate::view_models::board::density::{Density, Detail};
 use crate::view_models::board::patch::{BoardPatch, ZonePatch};
 use crate::view_models::board::{DriverDevices, NodeView, PodView, Totals, ZoneView};
@@ -35,8 +33,6 @@ use crate::view_models::selection::{PodGroup, Selection};
 use crate::view_models::timeline::{TimelineMark, TimelineView};
 use crate::view_models::warning_marks::WarningMarks;
 use crate::view_models::workloads::{Track, WorkloadsModel};
-
-as_json!(ReportOptions);
 
 /// The browser's blobs are sent beside the bytes: see [`connection`](crate::connection).
 impl Wire for StartText {
@@ -100,11 +96,11 @@ structs! {
     Listing { planned, show, filter, most }
     ReadView { found, kind, diagnostics, dropped, counts, missing, size }
     Expected { text, failure, open }
-    InspectedNode { view, object, yaml, kubelet, resources, has, devices }
+    InspectedNode { view, labels, conditions, yaml, kubelet, resources, has, devices }
     InspectedDevice { view, pods }
     InspectedPod {
-        view, object, yaml, explanation, decided, budget, earlier, wall_clock, options, causes,
-        scheduling, storage,
+        view, labels, tolerations, message, yaml, explanation, decided, budget, earlier, wall_clock,
+        options, causes, scheduling, storage,
     }
     InspectedPods { group, pods, gone, total }
     InspectedResources { view, signals, flags, release, now }
@@ -134,7 +130,7 @@ structs! {
 enums! {
     Request {
         Stage(origin), Take, Resume(known), LeaveVisit(entry), Visit(entry, present),
-        Edit(commands), Undo, Redo,
+        Edit(commands), EditYaml(of, text, replaces), ReplacePod(pod, tolerations), Undo, Redo,
         Playing(playing), Play(to), Step, StepBack, RunToEnd, Seek(to), StepAbout(later), EndPeek,
         Select(selection), Find(name), Draw(density), Log(wanted), Lanes(msg, narrow),
         Warnings(about), Nodes, ToggleKind(kind), Load(scenario), Catalogue, Preview(name),
@@ -151,8 +147,8 @@ enums! {
     Origin { Sample, Saved(edits, start), Link(fragment, inflated) }
     Reply {
         Done, Staged(staged), Edited(done), Played(played), Nodes(nodes), Read(read),
-        Listed(listed), Lines(lines), Text(text), Commands(read), Completions(found), Offers(lines),
-        Catalogue(all), Link(draft), Embed(made),
+        Listed(listed), Lines(lines), Text(text), Diagnostics(found), Completions(found),
+        Offers(lines), Catalogue(all), Link(draft), Embed(made),
     }
     Effect {
         Say(notice), Announce(words), CloseDialog, Stop, Turn, Reveal(what),
@@ -163,6 +159,7 @@ enums! {
     NoticeAction { Download(name, text), Continue(id), Sessions }
     ExportKind { State, Apply, Json, Scenario, Incident }
     MarkKind { Other, Node, Zone, Eviction, Change }
+    NodeGroups { Present(most), Like(node, most) }
     StartChange {
         Release(release), ControlPlane(run), NodeLifecycle, Gate(name, on), Settings(settings),
     }

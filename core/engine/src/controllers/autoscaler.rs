@@ -110,13 +110,8 @@ impl AutoscalerSettings {
                 let name = &group.name;
                 return Err(format!("{}: another group is called `{name}`", field("name")));
             }
-            if !(1..=MOST_NODES).contains(&group.max_size) {
-                let size = group.max_size;
-                return Err(format!(
-                    "{}: invalid value {size}: must be 1 to {MOST_NODES}",
-                    field("maxSize")
-                ));
-            }
+            check_max_size(group.max_size)
+                .map_err(|wrong| format!("{}: {wrong}", field("maxSize")))?;
             let template = &group.template;
             let mut errors = validate_labels(&template.metadata.labels, "metadata.labels");
             errors.extend(validate_node_taints(&template.spec.taints, "spec.taints"));
@@ -134,6 +129,17 @@ impl AutoscalerSettings {
             snapshot.map_err(|error| format!("{}.{}", field("template"), error.error))?;
         }
         Ok(())
+    }
+}
+
+/// Whether a group may have so many nodes.
+///
+/// # Errors
+/// Says what is wrong, and what would be valid.
+pub fn check_max_size(max_size: u32) -> Result<(), String> {
+    match max_size {
+        1..=MOST_NODES => Ok(()),
+        size => Err(format!("invalid value {size}: must be 1 to {MOST_NODES}")),
     }
 }
 

@@ -1,18 +1,29 @@
 //! The lines that were typed: rules for storing them, and for when a line is complete.
 
+use js_sys::{Array, JSON};
+use wasm_bindgen::{JsCast, JsValue};
+
 use crate::browser;
 
 /// The storage key of typed lines, which stay over a reload.
-pub(crate) const KEY: &str = "taintlab.console";
+const KEY: &str = "taintlab.console";
+
+/// The lines that are stored.
+pub(crate) fn stored() -> Vec<String> {
+    let known = browser::stored(KEY).and_then(|text| JSON::parse(&text).ok());
+    let lines = known.and_then(|known| known.dyn_into::<Array>().ok()).unwrap_or_default();
+    lines.iter().filter_map(|line| line.as_string()).collect()
+}
 
 /// Stores the lines that certainly hold no secret; the others last until the page is left.
 pub(crate) fn store(history: &[String]) {
-    let lines: Vec<_> = history.iter().filter(|line| may_be_stored(line)).collect();
-    if lines.is_empty() {
+    let lines = history.iter().filter(|line| may_be_stored(line));
+    let lines: Array = lines.map(|line| JsValue::from_str(line)).collect();
+    if lines.length() == 0 {
         browser::forget(KEY);
-    } else if let Ok(text) = serde_json::to_string(&lines) {
+    } else if let Ok(text) = JSON::stringify(&lines) {
         // A browser that stores nothing has a history until the page is left.
-        let _ = browser::store(KEY, &text);
+        let _ = browser::store(KEY, &String::from(text));
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use taintlab_core::api::Node;
-use taintlab_core::controllers::autoscaler::{AutoscaledGroup, AutoscalerSettings};
+use taintlab_core::api::NodeName;
+use taintlab_core::controllers::autoscaler::check_max_size;
 use taintlab_core::controllers::descheduler::DeschedulerSettings;
 use taintlab_core::controllers::node_lifecycle::NodeLifecycleConfig;
 use taintlab_core::kubelet::heartbeat::KubeletSettings;
@@ -17,7 +17,7 @@ use yew::prelude::*;
 use crate::components::parts::forms::{Choice, TextField, releases};
 use crate::components::parts::modal::Modal;
 use crate::messages::{Dispatch, Msg};
-use crate::session::{StartChange, StartSettings};
+use crate::session::{NodeGroups, StartChange, StartSettings};
 use crate::test_id::TestId;
 
 /// Properties of [`Settings`].
@@ -35,10 +35,10 @@ pub(crate) struct SettingsProps {
     pub(crate) kubelets: KubeletSettings,
     /// The descheduler, if there is one.
     pub(crate) descheduler: Option<DeschedulerSettings>,
-    /// The autoscaler, if there is one.
-    pub(crate) autoscaler: Option<AutoscalerSettings>,
+    /// The node groups of the autoscaler, each with its maximum size, if there is one.
+    pub(crate) autoscaler: Option<Vec<(String, u32)>>,
     /// Nodes that an autoscaler's node group can copy.
-    pub(crate) nodes: Rc<Vec<Node>>,
+    pub(crate) nodes: Rc<Vec<NodeName>>,
     /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
@@ -56,7 +56,7 @@ struct Others {
 }
 
 /// The settings of both.
-type AddOns = (Option<DeschedulerSettings>, Option<AutoscalerSettings>);
+type AddOns = (Option<DeschedulerSettings>, Option<NodeGroups>);
 
 /// The choice, in place of a node's name, that keeps the present node groups.
 const AS_IT_IS: &str = " ";
@@ -64,10 +64,10 @@ const AS_IT_IS: &str = " ";
 impl Others {
     fn of(props: &SettingsProps) -> Self {
         let interval = props.descheduler.as_ref().map(|it| it.descheduling_interval.to_string());
-        let groups = props.autoscaler.as_ref().map(|it| it.node_groups.as_slice());
+        let groups = props.autoscaler.as_deref();
         let like = if groups.is_some() { AS_IT_IS } else { "" };
         let most = match groups {
-            Some([only]) => only.max_size.to_string(),
+            Some([(_, most)]) => most.to_string(),
             _ => String::new(),
         };
         Self { interval, like: like.to_owned(), most }
@@ -82,25 +82,17 @@ impl Others {
             settings.check().map(|()| settings)
         });
         let descheduler = descheduler.transpose();
-        let node = props.nodes.iter().find(|node| node.metadata.name == self.like);
         let most = self.most.trim().parse::<u32>();
         let most = most.map_err(|_| "must be a whole number, for example 5".to_owned());
-        let known = props.autoscaler.clone().filter(|_| self.like == AS_IT_IS);
-        let autoscaler = match (node, known) {
-            (Some(node), _) => most.map(|most| {
-                let node_groups = vec![AutoscaledGroup::like(node, most)];
-                Some(AutoscalerSettings { node_groups, ..AutoscalerSettings::default() })
-            }),
-            (None, Some(mut known)) if known.node_groups.len() == 1 => most.map(|most| {
-                known.node_groups.iter_mut().for_each(|group| group.max_size = most);
-                Some(known)
-            }),
-            (None, known) => Ok(known),
+        let most = most.and_then(|most| check_max_size(most).map(|()| most));
+        let autoscaler = match (self.like.as_str(), &props.autoscaler) {
+            ("", _) => Ok(None),
+            (AS_IT_IS, Some(groups)) if groups.len() == 1 => {
+                most.map(|most| Some(NodeGroups::Present(Some(most))))
+            }
+            (AS_IT_IS, _) => Ok(Some(NodeGroups::Present(None))),
+            (node, _) => most.map(|most| Some(NodeGroups::Like(node.into(), most))),
         };
-        let autoscaler = autoscaler.and_then(|settings| match settings {
-            Some(settings) => settings.check().map(|()| Some(settings)),
-            None => Ok(None),
-        });
         match (descheduler, autoscaler) {
             (Ok(descheduler), Ok(autoscaler)) => Ok((descheduler, autoscaler)),
             (descheduler, autoscaler) => Err([descheduler.err(), autoscaler.err()]),
@@ -305,17 +297,16 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
         let every = DeschedulerSettings::default().descheduling_interval.to_string();
         it.interval = if it.interval.is_some() { None } else { Some(every) };
     });
-    let groups = props.autoscaler.as_ref().map_or(0, |it| it.node_groups.len());
+    let groups = props.autoscaler.as_ref().map_or(0, Vec::len);
     let has_limit = !others.like.is_empty() && (others.like != AS_IT_IS || groups == 1);
     let mut likes: Vec<(AttrValue, AttrValue)> = vec![("".into(), "no autoscaler".into())];
-    if let Some(autoscaler) = &props.autoscaler {
-        let groups: Vec<_> = autoscaler.node_groups.iter().map(|it| it.name.as_str()).collect();
+    if let Some(groups) = &props.autoscaler {
+        let groups: Vec<_> = groups.iter().map(|(name, _)| name.as_str()).collect();
         likes.push((AS_IT_IS.into(), format!("its groups: {}", groups.join(", ")).into()));
     }
-    likes.extend(props.nodes.iter().map(|node| {
-        let name = node.metadata.name.clone();
-        (name.clone().into(), format!("like {name}").into())
-    }));
+    likes.extend(
+        props.nodes.iter().map(|name| (name.to_string().into(), format!("like {name}").into())),
+    );
     html! {
         <Modal title="Flags and controllers" dispatch={props.dispatch.clone()}>
             <form class="stack" onsubmit={apply} data-testid={TestId::Settings}>

@@ -129,8 +129,7 @@ pub(crate) fn faults_of(name: &NodeName, kubelet: Option<&Kubelet>) -> Vec<Fault
 /// status now, and the command that changes the status.
 pub(crate) fn reports_of(node: &InspectedNode) -> Vec<(&'static str, bool, Command)> {
     let report = |(type_, words, bad): &(&'static str, &'static str, ConditionStatus)| {
-        let condition = node.object.as_ref().and_then(|node| node.condition(type_));
-        let is_bad = condition.is_some_and(|condition| condition.status == *bad);
+        let is_bad = node.conditions.iter().any(|(known, status)| known == type_ && status == bad);
         let good = match bad {
             ConditionStatus::True => ConditionStatus::False,
             _ => ConditionStatus::True,

@@ -82,7 +82,7 @@ pub(crate) fn NodePanel(props: &NodePanelProps) -> Html {
     let (view, dispatch) = (&props.node.view, &props.dispatch);
     let name = html! { { view.name.to_string() } };
     let badge = html! { <span class="badge">{ view.status() }</span> };
-    let Some(node) = &props.node.object else {
+    let Some(labels) = &props.node.labels else {
         return html! {
             <>
                 { head("Node", name, badge, Html::default(), dispatch) }
@@ -101,7 +101,7 @@ pub(crate) fn NodePanel(props: &NodePanelProps) -> Html {
         (NodeTab::Health, None),
         (NodeTab::Resources, None),
         (NodeTab::Pods, Some(view.pods.len())),
-        (NodeTab::Labels, Some(node.metadata.labels.len())),
+        (NodeTab::Labels, Some(labels.len())),
         (NodeTab::Yaml, None),
     ];
     let known = props.node.devices.len();
@@ -120,7 +120,7 @@ pub(crate) fn NodePanel(props: &NodePanelProps) -> Html {
             let command =
                 Callback::from(move |labels| Command::SetNodeLabels { node: name.clone(), labels });
             html! {
-                <LabelForm labels={node.metadata.labels.clone()} {command} of_node=true
+                <LabelForm labels={labels.clone()} {command} of_node=true
                     dispatch={dispatch.clone()} />
             }
         }

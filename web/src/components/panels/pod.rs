@@ -81,7 +81,6 @@ pub(crate) fn PodPanel(props: &PodPanelProps) -> Html {
     let tab = use_state(|| PodTab::Why);
     let bind_to = use_state(String::new);
     let (pod, dispatch) = (&props.pod, &props.dispatch);
-    let object = &pod.object;
     let state = pod.view.state;
     let name = html! {
         <><span class="muted">{ pod.view.key.namespace() }{ "/" }</span>{ pod.view.key.name() }</>
@@ -96,21 +95,21 @@ pub(crate) fn PodPanel(props: &PodPanelProps) -> Html {
     };
     let all = [
         (PodTab::Why, None),
-        (PodTab::Tolerations, Some(object.spec.tolerations.len())),
-        (PodTab::Labels, Some(object.metadata.labels.len())),
+        (PodTab::Tolerations, Some(pod.tolerations.len())),
+        (PodTab::Labels, Some(pod.labels.len())),
         (PodTab::Yaml, None),
     ];
     let body = match *tab {
         PodTab::Tolerations => html! {
-            <TolerationForm pod={object.clone()} options={pod.options}
-                dispatch={dispatch.clone()} />
+            <TolerationForm pod={pod.view.key.clone()} old={pod.tolerations.clone()}
+                options={pod.options} dispatch={dispatch.clone()} />
         },
         PodTab::Labels => {
             let key = pod.view.key.clone();
             let command =
                 Callback::from(move |labels| Command::SetPodLabels { pod: key.clone(), labels });
             html! {
-                <LabelForm labels={object.metadata.labels.clone()} {command}
+                <LabelForm labels={pod.labels.clone()} {command}
                     dispatch={dispatch.clone()} />
             }
         }
@@ -227,7 +226,7 @@ fn verdict(pod: &InspectedPod) -> Html {
                 </p>
             }
             if has_ended(state) {
-                <p>{ pod.object.status.message.clone() }</p>
+                <p>{ pod.message.clone() }</p>
             } else if !waits_for_node(pod) {
                 <p>{ in_words(&sentence) }</p>
             }

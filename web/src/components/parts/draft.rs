@@ -47,13 +47,18 @@ impl<T: Clone + 'static> FormDraft<T> {
 
     /// Sends commands. If they are refused, the input returns, with the reason.
     pub(crate) fn send(&self, dispatch: &Dispatch, commands: Vec<Command>) {
+        self.ask(dispatch, |refused| Msg::Edit(commands, refused));
+    }
+
+    /// Sends a message with a callback for a refusal, upon which the input returns, with the reason.
+    pub(crate) fn ask(&self, dispatch: &Dispatch, msg: impl FnOnce(Callback<String>) -> Msg) {
         let (draft, typed) = (self.clone(), (*self.typed).clone());
         let refused = Callback::from(move |error: String| {
             draft.typed.set(typed.clone());
             draft.failure.set(Some(error.into()));
         });
         self.discard();
-        dispatch.emit(Msg::Edit(commands, refused));
+        dispatch.emit(msg(refused));
     }
 
     fn discard(&self) {

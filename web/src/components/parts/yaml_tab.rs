@@ -1,19 +1,14 @@
 //! An editor for one object as YAML.
 
-use taintlab_core::command::Command;
 use taintlab_manifest::Diagnostic;
 use web_sys::{Element, HtmlTextAreaElement};
 use yew::prelude::*;
 
 use super::diagnostics::diagnostics;
 use super::draft::use_form_draft;
-use crate::files;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 use crate::view_models::selection::Selection;
-
-/// The commands that apply a text, or its errors.
-type Reading = Result<Vec<Command>, Vec<Diagnostic>>;
 
 /// Properties of [`YamlTab`].
 #[derive(Clone, PartialEq, Properties)]
@@ -36,22 +31,14 @@ pub(crate) fn YamlTab(props: &YamlTabProps) -> Html {
     let text = draft.typed().cloned().unwrap_or_else(|| props.text.to_string());
     let dirty = *text != *props.text;
     let found = if dirty && checked.0 == text { checked.1.clone() } else { Vec::new() };
-    let read = {
-        let (of, dispatch) = (props.of.clone(), props.dispatch.clone());
-        move |text: String, told: Callback<Reading>| {
-            dispatch.emit(Msg::ReadYaml(of.clone(), text, told));
-        }
-    };
     let oninput = {
-        let (draft, read) = (draft.oninput(), read.clone());
+        let (draft, of, dispatch) = (draft.oninput(), props.of.clone(), props.dispatch.clone());
         move |event: InputEvent| {
             let text = event.target_unchecked_into::<HtmlTextAreaElement>().value();
             draft.emit(text.clone());
             let (checked, typed) = (checked.clone(), text.clone());
-            let told = move |read: Reading| {
-                checked.set((typed.clone(), read.err().unwrap_or_default()));
-            };
-            read(text, told.into());
+            let told = move |found| checked.set((typed.clone(), found));
+            dispatch.emit(Msg::ReadYaml(of.clone(), text, told.into()));
         }
     };
     let onscroll = {
@@ -65,27 +52,23 @@ pub(crate) fn YamlTab(props: &YamlTabProps) -> Html {
     };
     let send = {
         let (dispatch, draft, text) = (props.dispatch.clone(), draft.clone(), text.clone());
-        move |made: fn(Vec<Command>) -> Vec<Command>| {
-            let (dispatch, draft) = (dispatch.clone(), draft.clone());
-            let told = move |commands: Reading| {
-                if let Ok(commands) = commands {
-                    draft.send(&dispatch, made(commands));
-                }
-            };
-            read(text.clone(), told.into());
+        let of = props.of.clone();
+        move |replaces: bool| {
+            let (of, text) = (of.clone(), text.clone());
+            draft.ask(&dispatch, |refused| Msg::EditYaml(of, text, replaces, refused));
         }
     };
     let onsubmit = {
         let send = send.clone();
         move |event: SubmitEvent| {
             event.prevent_default();
-            send(|commands| commands);
+            send(false);
         }
     };
     let can_replace = matches!(props.of, Selection::Pod(_)) && draft.is_refused();
     let replace = can_replace.then(|| {
         html! {
-            <button type="button" class="btn" onclick={move |_| send(replacing)}>
+            <button type="button" class="btn" onclick={move |_| send(true)}>
                 { "Replace the pod" }
             </button>
         }
@@ -102,18 +85,6 @@ pub(crate) fn YamlTab(props: &YamlTabProps) -> Html {
             { draft.foot(dirty, found.is_empty(), replace.unwrap_or_default()) }
         </form>
     }
-}
-
-/// The commands that replace a pod, in place of those that update it.
-fn replacing(commands: Vec<Command>) -> Vec<Command> {
-    let replaced = commands.into_iter().flat_map(|command| {
-        if let Command::UpdatePod(pod) = command {
-            files::replace_pod(pod).to_vec()
-        } else {
-            vec![command]
-        }
-    });
-    replaced.collect()
 }
 
 fn line_numbers(text: &str, found: &[Diagnostic]) -> Html {

@@ -1,6 +1,6 @@
 //! The form for the tolerations of a pod.
 
-use taintlab_core::api::{Pod, TaintEffect, Toleration, TolerationOperator};
+use taintlab_core::api::{PodKey, Shared, TaintEffect, Toleration, TolerationOperator};
 use taintlab_core::command::Command;
 use taintlab_core::policy::validation::{
     FieldErrorType, ValidationOptions, validate_only_added_tolerations, validate_tolerations,
@@ -14,15 +14,16 @@ use crate::components::parts::new_row::use_new_row;
 use crate::components::parts::toleration_editor::{
     Draft, PATH, TolerationEditor, drafts, read, readable,
 };
-use crate::files;
-use crate::messages::Dispatch;
+use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 
 /// Properties of [`TolerationForm`].
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct TolerationFormProps {
     /// The pod.
-    pub(crate) pod: std::sync::Arc<Pod>,
+    pub(crate) pod: PodKey,
+    /// Its tolerations.
+    pub(crate) old: Shared<Vec<Toleration>>,
     /// The validation rules of the API server.
     pub(crate) options: ValidationOptions,
     /// Sends messages to the application.
@@ -33,11 +34,11 @@ pub(crate) struct TolerationFormProps {
 /// offers to replace the pod.
 #[component]
 pub(crate) fn TolerationForm(props: &TolerationFormProps) -> Html {
-    let old = &props.pod.spec.tolerations;
+    let old = &props.old;
     let draft = use_form_draft::<Vec<Draft>>();
     let shown = draft.typed().cloned().unwrap_or_else(|| drafts(old));
     let new = read(&shown);
-    let dirty = new.as_ref() != Some(old);
+    let dirty = new.as_ref() != Some(&**old);
     let checked = readable(&shown);
     let errors = validate_only_added_tolerations(&checked, old, PATH, &props.options);
     let forbidden = errors.iter().find(|error| error.type_ == FieldErrorType::Forbidden);
@@ -60,14 +61,12 @@ pub(crate) fn TolerationForm(props: &TolerationFormProps) -> Html {
         let (dispatch, pod, new) = (props.dispatch.clone(), props.pod.clone(), checked);
         let draft = draft.clone();
         move |replace: bool| {
-            let mut changed = Pod::clone(&pod);
-            changed.spec.tolerations = new.clone().into();
-            let commands = if replace {
-                files::replace_pod(changed).into()
+            let (pod, tolerations) = (pod.clone(), new.clone());
+            if replace {
+                draft.ask(&dispatch, |refused| Msg::ReplacePod(pod, tolerations, refused));
             } else {
-                vec![Command::SetTolerations { pod: pod.key(), tolerations: new.clone() }]
-            };
-            draft.send(&dispatch, commands);
+                draft.send(&dispatch, vec![Command::SetTolerations { pod, tolerations }]);
+            }
         }
     };
     let can_apply = new.is_some() && errors.is_empty();
