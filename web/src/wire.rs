@@ -194,7 +194,12 @@ impl<T: Wire> Wire for Vec<T> {
     }
     fn take(from: &mut &[u8]) -> Option<Self> {
         let length = usize::take(from)?;
-        (0..length).map(|_| T::take(from)).collect()
+        // A plain loop: to collect options is code of its own for each type.
+        let mut items = Self::new();
+        for _ in 0..length {
+            items.push(T::take(from)?);
+        }
+        Some(items)
     }
 }
 
