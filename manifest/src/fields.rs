@@ -751,10 +751,7 @@ const SERVICE: &[Field] = object![fields(
     &[
         shown(word("type")),
         shown(word("clusterIP")),
-        shown(fields(
-            "ports",
-            &[word("name"), word("port"), word("protocol"), word("nodePort"), word("targetPort")]
-        )),
+        shown(fields("ports", &[word("name"), word("port"), word("protocol"), word("nodePort")])),
         words("selector"),
         word("publishNotReadyAddresses"),
     ]

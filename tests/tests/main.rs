@@ -33,7 +33,6 @@ mod conformance {
     mod traces;
 }
 mod kubectl {
-    mod endpoint_slices;
     mod transcripts;
 }
 mod kubelet {
