@@ -25,7 +25,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[String]) -> Result<()> {
 /// # Errors
 /// The package is not built, the command does not build, or a measured program fails.
 pub(crate) fn package(workspace: &Workspace) -> Result<()> {
-    let native = cli::build(workspace)?;
+    let [native, ..] = cli::build(workspace)?;
     for program in ["npm/tests/bench.mjs", "npm/tests/report.bench.mjs"] {
         let mut command = workspace.command("node");
         command.arg(program).env("TAINTLAB_PACKAGE", npm::tarball(workspace));

@@ -17,6 +17,7 @@ mod playground;
 mod policy;
 mod release;
 mod release_diff;
+mod reproducible;
 mod schema;
 mod setup;
 mod site;
@@ -29,7 +30,7 @@ mod workspace;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::suite::{Scope, Suite};
 use crate::workspace::Workspace;
@@ -119,6 +120,11 @@ enum Task {
         /// Folder of the archives
         archives: PathBuf,
     },
+    /// Build what is shipped twice, in two folders, and compare the bytes; prints the SHA-256 of each file
+    Reproducible {
+        /// What to build [default: everything]
+        artefacts: Vec<reproducible::Artefact>,
+    },
     /// List what is bound to a release of Kubernetes: its rules, and the places that name it
     ReleaseDiff {
         /// The release, such as 1.35 [default: the newest one]
@@ -181,6 +187,12 @@ fn run(workspace: &mut Workspace, task: Task) -> anyhow::Result<ExitCode> {
         Task::Audit => audit::run(workspace)?,
         Task::Schema => schema::run(workspace)?,
         Task::Release { archives } => release::describe(workspace, &archives)?,
+        Task::Reproducible { mut artefacts } => {
+            if artefacts.is_empty() {
+                artefacts = reproducible::Artefact::value_variants().to_vec();
+            }
+            reproducible::check(workspace, &artefacts)?;
+        }
         Task::ReleaseDiff { release } => release_diff::run(workspace, release.as_deref())?,
         Task::Generators => setup::site_generators(workspace)?,
         Task::Hosts => policy::build_hosts(workspace)?,

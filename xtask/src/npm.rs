@@ -197,7 +197,7 @@ fn build_one(workspace: &Workspace, to: &Path, build: &Build) -> Result<()> {
         let profile = format!("profile.{}.package.{package}", pins::WEB_PROFILE);
         cargo.args(["--config", &format!("{profile}.opt-level={level}")]);
     }
-    workspace::run(cargo.args(["--", "-C", STACK_POINTER]))?;
+    workspace::run(workspace.shipping(cargo.args(["--", "-C", STACK_POINTER])))?;
     let wasm = workspace
         .target_dir()
         .join(pins::WASM_TARGET)

@@ -96,7 +96,7 @@ pub(crate) fn set_up_and_build(workspace: &mut Workspace) -> Result<()> {
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     let mut command = trunk(workspace, "build");
     command.args(["--release", "--public-url", "./", "--dist", DIST]);
-    workspace::run(&mut command)?;
+    workspace::run(workspace.shipping(&mut command))?;
     let dist = workspace.path(DIST);
     let mut command = workspace.cargo();
     command.args(["run", "--quiet", "--package", "taintlab-web", "--bin", "sample-picture"]);

@@ -157,7 +157,7 @@ fn build_one(workspace: &Workspace, build: &Build) -> Result<()> {
     cargo.args(["--target", pins::WASM_TARGET, "--profile", pins::WEB_PROFILE]);
     let profile = format!("profile.{}", pins::WEB_PROFILE);
     cargo.args(["--config", &format!("{profile}.package.taintlab-manifest.opt-level=\"z\"")]);
-    workspace::run(&mut cargo)?;
+    workspace::run(workspace.shipping(&mut cargo))?;
     let built = workspace
         .target_dir()
         .join(pins::WASM_TARGET)

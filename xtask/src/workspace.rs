@@ -2,6 +2,7 @@
 
 use std::env::{self, consts};
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,9 +12,13 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use crate::count::{Counter, TestCount};
 
-/// The root of the repository, and the folders of tools that precede the user's PATH.
+/// The root of the repository, cargo's folders, and the folders of tools that precede the user's PATH.
 pub(crate) struct Workspace {
     root: PathBuf,
+    /// Cargo's folder of build results.
+    target: PathBuf,
+    /// Cargo's folder of the user, which has the sources of dependencies.
+    cargo_home: PathBuf,
     tools: Vec<PathBuf>,
 }
 
@@ -30,7 +35,19 @@ impl Workspace {
         if !root.join("Cargo.toml").is_file() {
             bail!("no Cargo.toml in `{}`: run this as `cargo xtask`", root.display());
         }
-        Ok(Self { root, tools: Vec::new() })
+        let target = root.join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()));
+        let cargo_home = env::var_os("CARGO_HOME").map(PathBuf::from);
+        let cargo_home = cargo_home.or_else(|| Some(env::home_dir()?.join(".cargo")));
+        let cargo_home = cargo_home.context("no home folder: set CARGO_HOME")?;
+        Ok(Self { root, target, cargo_home, tools: Vec::new() })
+    }
+
+    /// A copy of the repository in `root`, with build results of its own, which knows the folder of the
+    /// user's cargo by another path.
+    pub(crate) fn copied_to(&self, root: PathBuf) -> Self {
+        let name = self.cargo_home.file_name().unwrap_or_default();
+        let cargo_home = self.cargo_home.join("..").join(name);
+        Self { target: root.join("target"), root, cargo_home, tools: Vec::new() }
     }
 
     /// The path of a file or folder in the repository.
@@ -40,8 +57,7 @@ impl Workspace {
 
     /// Cargo's folder of build results.
     pub(crate) fn target_dir(&self) -> PathBuf {
-        env::var_os("CARGO_TARGET_DIR")
-            .map_or_else(|| self.path("target"), |folder| self.root.join(folder))
+        self.target.clone()
     }
 
     /// Adds a folder of programs before the PATH of later commands.
@@ -68,6 +84,26 @@ impl Workspace {
     /// Cargo of the toolchain that runs this program.
     pub(crate) fn cargo(&self) -> Command {
         self.command(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    }
+
+    /// Makes a command build what is shipped: without a path or the time of this machine, and without
+    /// flags of this user, so that the same sources give the same bytes elsewhere.
+    pub(crate) fn shipping<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        // Sources of the repository have relative paths already; those of registries are in a folder for
+        // each, if any is used.
+        let registries = fs::read_dir(self.cargo_home.join("registry/src"));
+        let flags = registries.into_iter().flatten().flatten().map(|registry| {
+            let mut flag = OsString::from("--remap-path-prefix=");
+            flag.push(registry.path());
+            flag.push("=");
+            flag
+        });
+        let flags: Vec<OsString> = flags.collect();
+        command.env("CARGO_HOME", &self.cargo_home).env("CARGO_TARGET_DIR", &self.target);
+        // The allocator of the native command has the time of its compilation in a message.
+        command.env("SOURCE_DATE_EPOCH", "0");
+        // The separator that cargo splits them by.
+        command.env("CARGO_ENCODED_RUSTFLAGS", flags.join(OsStr::new("\x1f")))
     }
 
     /// Cargo with all features that the tests are built with, so that later programs reuse what is
@@ -225,8 +261,6 @@ fn line(command: &Command) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     /// A folder with empty files of these names, which is gone with the test's results.

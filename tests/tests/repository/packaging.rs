@@ -73,6 +73,11 @@ fn the_release_publishes_all_that_is_packed() {
     assert_eq!(jobs["npm"]["permissions"]["id-token"], "write");
     assert!(steps("image").contains("--file packaging/Dockerfile"));
     assert_eq!(jobs["image"]["permissions"]["packages"], "write");
+    // Nothing is published that others cannot build.
+    assert!(steps("checks").contains("cargo xtask reproducible"));
+    for job in ["manifests", "npm", "image"] {
+        assert!(jobs[job]["needs"].as_array().unwrap().contains(&"checks".into()), "{job}");
+    }
     // Whatever is attached is in the sums.
     let before = jobs["manifests"]["needs"].as_array().unwrap();
     let attaches = |job: &str| steps(job).contains("gh release upload");
