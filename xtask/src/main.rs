@@ -12,6 +12,7 @@ mod cli;
 mod count;
 mod fuzz;
 mod npm;
+mod package;
 mod pins;
 mod playground;
 mod policy;
@@ -120,6 +121,8 @@ enum Task {
         /// Folder of the archives
         archives: PathBuf,
     },
+    /// Pack the crates that are published, into target/package/, and build each from what is packed
+    Package,
     /// Build what is shipped twice, in two folders, and compare the bytes; prints the SHA-256 of each file
     Reproducible {
         /// What to build [default: everything]
@@ -187,6 +190,7 @@ fn run(workspace: &mut Workspace, task: Task) -> anyhow::Result<ExitCode> {
         Task::Audit => audit::run(workspace)?,
         Task::Schema => schema::run(workspace)?,
         Task::Release { archives } => release::describe(workspace, &archives)?,
+        Task::Package => package::run(workspace)?,
         Task::Reproducible { mut artefacts } => {
             if artefacts.is_empty() {
                 artefacts = reproducible::Artefact::value_variants().to_vec();

@@ -263,6 +263,7 @@ fn workflows_pin_actions_and_may_only_read() {
 }
 
 /// A registry takes no path without a version, and files of a package come from its folder alone.
+/// `cargo xtask package` packs the crates, and builds them from there.
 #[test]
 fn crates_are_ready_for_a_registry() {
     let folders = [
@@ -282,10 +283,13 @@ fn crates_are_ready_for_a_registry() {
     let workspace = read("Cargo.toml");
     for folder in folders {
         let manifest = read(Path::new(folder).join("Cargo.toml"));
-        for field in ["description = ", "readme = ", "keywords = ", "categories = "] {
-            assert!(manifest.lines().any(|line| line.starts_with(field)), "{folder}: {field}");
+        for field in ["description", "documentation", "readme", "keywords", "categories"] {
+            let is_there = manifest.lines().any(|line| line.starts_with(&format!("{field} = ")));
+            assert!(is_there, "{folder}: {field}");
         }
         assert!(manifest.contains("repository.workspace = true"), "{folder}");
+        let stays = manifest.lines().any(|line| line.starts_with("publish"));
+        assert!(!stays, "{folder} is not published");
         assert!(root().join(folder).join("LICENSE").is_file(), "{folder}");
         let ours = manifest.lines().filter(|line| line.starts_with("taintlab-"));
         let needed = ours.map(|line| line.split_once(' ').unwrap().0);
