@@ -6,6 +6,21 @@
 //!
 //! Admission sees one object. It can say how long its pods stay on a lost node; the effect on a
 //! service depends on all other objects, and only a report shows it.
+//!
+//! ```
+//! use serde_json::json;
+//! use taintlab_admission::{Rule, Settings, judge};
+//!
+//! let pod = json!({
+//!     "apiVersion": "v1",
+//!     "kind": "Pod",
+//!     "metadata": { "name": "web-0" },
+//!     "spec": { "tolerations": [{ "operator": "Exists" }] }
+//! });
+//! let findings = judge(&pod, &Settings::default()).map(|judgement| judgement.findings);
+//! let findings = findings.unwrap_or_default();
+//! assert_eq!(findings[0].rule, Rule::ToleratesEveryTaint);
+//! ```
 
 pub mod cel;
 mod correct;

@@ -2,6 +2,13 @@
 //!
 //! [`run`] takes a command line and a [`Host`], and returns an exit code. `line.rs` describes the
 //! options; each command has a module, which asks the engine and prints what it says.
+//!
+//! ```
+//! use taintlab_command::Program;
+//!
+//! let taintlab = Program::Taintlab.description();
+//! assert!(taintlab.find_subcommand("report").is_some());
+//! ```
 
 mod annotations;
 mod cluster;

@@ -12,6 +12,21 @@
 //! offers the tables and pages to callers that have objects and no simulation. This crate holds no
 //! rule of Kubernetes: `taintlab_core` decides what a taint argument means, what an API server
 //! refuses and which pods a drain evicts.
+//!
+//! ```
+//! use taintlab_core::api::Node;
+//! use taintlab_core::simulator::{Simulator, SimulatorConfig};
+//! use taintlab_kubectl::{Context, run};
+//!
+//! let mut node = Node::default();
+//! node.metadata.name = "worker-1".into();
+//! let simulator = Simulator::new(SimulatorConfig::default(), [node], [])?;
+//! let line = "kubectl taint nodes worker-1 example.com/maintenance:NoExecute";
+//! let outcome = run(&Context::new(&simulator, &[]), line, None);
+//! assert_eq!(outcome.stdout, "node/worker-1 tainted\n");
+//! assert_eq!(outcome.commands.len(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod api_resources;
 mod apply;

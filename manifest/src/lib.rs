@@ -27,6 +27,20 @@
 //!
 //! Objects are read one at a time, so that a list of many thousands needs no memory for all of
 //! their trees.
+//!
+//! ```
+//! use taintlab_manifest::{ImportOptions, import};
+//!
+//! let text = "
+//! apiVersion: v1
+//! kind: Node
+//! metadata: {name: worker-1}
+//! spec: {taints: [{key: example.com/maintenance, effect: NoExecute}]}
+//! ";
+//! let cluster = import(text, "cluster.yaml", ImportOptions::default());
+//! assert!(cluster.diagnostics.is_empty());
+//! assert_eq!(cluster.nodes[0].spec.taints[0].key, "example.com/maintenance");
+//! ```
 
 mod builder;
 mod decode;

@@ -19,6 +19,17 @@
 //! examples = "../../examples"
 //! playground = "../"
 //! ```
+//!
+//! As a library, it can be a part of another preprocessor:
+//!
+//! ```
+//! use mdbook_preprocessor::Preprocessor;
+//! use mdbook_taintlab::Taintlab;
+//!
+//! assert_eq!(Taintlab.name(), "taintlab");
+//! assert!(Taintlab.supports_renderer("html")?);
+//! # Ok::<(), mdbook_preprocessor::errors::Error>(())
+//! ```
 
 mod chapter;
 mod fences;

@@ -290,6 +290,11 @@ fn crates_are_ready_for_a_registry() {
         assert!(manifest.contains("repository.workspace = true"), "{folder}");
         let stays = manifest.lines().any(|line| line.starts_with("publish"));
         assert!(!stays, "{folder} is not published");
+        // The front page on docs.rs. A program has none.
+        if folder != "cli" {
+            let library = read(Path::new(folder).join("src/lib.rs"));
+            assert!(library.contains("//! ```\n//! use "), "{folder} has no example");
+        }
         assert!(root().join(folder).join("LICENSE").is_file(), "{folder}");
         let ours = manifest.lines().filter(|line| line.starts_with("taintlab-"));
         let needed = ours.map(|line| line.split_once(' ').unwrap().0);
