@@ -102,15 +102,15 @@ impl Ord for PodKey {
         }
         let [one, other] = [self, other].map(|key| key.0.as_bytes());
         // Keys begin alike, and WebAssembly has no comparison of texts but byte by byte.
-        let ((parts, rest), (others, others_rest)) = (one.as_chunks::<8>(), other.as_chunks::<8>());
-        match parts.iter().zip(others).find(|(part, other)| part != other) {
-            Some((part, other)) => part.cmp(other),
-            None if parts.len() == others.len() => rest.cmp(others_rest),
-            None => {
-                let same = parts.len().min(others.len()) * 8;
-                one.get(same..).cmp(&other.get(same..))
+        let (parts, others) = (one.as_chunks::<8>().0, other.as_chunks::<8>().0);
+        for (part, other) in parts.iter().zip(others) {
+            let (part, other) = (u64::from_ne_bytes(*part), u64::from_ne_bytes(*other));
+            if part != other {
+                return part.to_be().cmp(&other.to_be());
             }
         }
+        let same = parts.len().min(others.len()) * 8;
+        one.get(same..).cmp(&other.get(same..))
     }
 }
 
