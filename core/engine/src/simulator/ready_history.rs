@@ -258,16 +258,15 @@ impl ReadyHistory {
             None => self.curves.entry(key.clone()).or_default(),
         };
         let step = ReadyStep { at: context.now, ready, desired: curve.desired };
-        if step.ready < step.desired {
-            if !self.lacking.contains(key) {
-                self.lacking.insert(key.clone());
-            }
-        } else {
-            self.lacking.remove(key);
-        }
         let same = |other: &ReadyStep| (other.ready, other.desired) == (step.ready, step.desired);
         if curve.steps.last().is_some_and(same) {
             return;
+        }
+        let lacks = |step: &ReadyStep| step.ready < step.desired;
+        match (curve.steps.last().is_some_and(lacks), lacks(&step)) {
+            (false, true) => _ = self.lacking.insert(key.clone()),
+            (true, false) => _ = self.lacking.remove(key),
+            (false, false) | (true, true) => {}
         }
         let Curve { steps, .. } = Arc::make_mut(curve);
         match steps.last_mut() {
