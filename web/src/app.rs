@@ -644,12 +644,16 @@ impl App {
         if !self.ticks
             && let Some(to) = self.playback.frame(time, self.shown.clock.now)
         {
-            self.ticks = true;
-            // The page does not wait for this request.
-            self.connection.send(Request::Play(to));
+            self.tick(to);
         }
         self.keep_playing();
         false
+    }
+
+    /// Lets time pass; the page does not wait for the answer.
+    fn tick(&mut self, to: Timestamp) {
+        self.ticks = true;
+        self.connection.send(Request::Play(to));
     }
 
     fn keep_playing(&mut self) {

@@ -3,12 +3,14 @@
 use std::rc::Rc;
 
 use gloo_timers::callback::Timeout;
+use taintlab_core::time::Timestamp;
 
 use super::{App, Epoch, incoming};
 use crate::browser;
 use crate::components::parts::busy::Activity;
 use crate::connection::Told;
 use crate::messages::{Dialog, Msg, Notice};
+use crate::playback::Speed;
 use crate::protocol::{Changes, Effect, Origin, Progress, Reply, Request, Resumed, Update};
 use crate::view_models::board::density::Detail;
 use crate::view_models::console::MOST_ENTRIES;
@@ -99,6 +101,10 @@ impl App {
         let mut seen = changed || !effects.is_empty();
         for effect in effects {
             self.effect(effect);
+        }
+        if played && self.playback.is_playing() && self.playback.speed == Speed::Max {
+            // The engine goes on while the page shows how far it got.
+            self.tick(Timestamp::MAX);
         }
         if let Some((id, reply)) = done {
             seen |= !played;
