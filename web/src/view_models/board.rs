@@ -322,13 +322,15 @@ impl BoardModel {
             return false;
         }
         let simulator = session.simulator();
-        let nodes = self.update_pods(simulator, &touched);
+        let (nodes, pods) = self.update_pods(simulator, &touched);
         self.record_gone(session.gone(), &touched);
         if touched.all {
             self.rebuild_all_nodes(simulator);
         } else {
             for name in nodes {
-                self.rebuild_node(simulator, &name);
+                let known = self.nodes.get(&name).cloned();
+                let known = known.as_ref().map_or(&[][..], |node| &node.pods);
+                self.rebuild_node(simulator, &name, known, &pods);
             }
         }
         self.evictions = simulator.evictions_until_now();
@@ -336,8 +338,13 @@ impl BoardModel {
         true
     }
 
-    /// Rebuilds pods, and returns the nodes that they are or were on.
-    fn update_pods(&mut self, simulator: &Simulator, touched: &Touched) -> OrderedSet<NodeName> {
+    /// Rebuilds pods, and returns the nodes that they are or were on, and their keys unless these
+    /// are all.
+    fn update_pods(
+        &mut self,
+        simulator: &Simulator,
+        touched: &Touched,
+    ) -> (OrderedSet<NodeName>, OrderedSet<PodKey>) {
         let mut nodes = touched.nodes.clone();
         let states = simulator.pod_states();
         let view = |key: &PodKey, pod: &Pod| PodView {
@@ -359,7 +366,7 @@ impl BoardModel {
                 }
                 self.pods.insert(key.clone(), new);
             }
-            return nodes;
+            return (nodes, OrderedSet::new());
         }
         // Pods of a node that was deleted, or created again, are in another state.
         let cluster = simulator.cluster();
@@ -368,8 +375,8 @@ impl BoardModel {
             self.nodes.get(*name).is_some_and(|node| node.exists != there)
         });
         let other = other.flat_map(|name| cluster.pods_of(name.as_str())).map(|(key, _)| key);
-        let pods: OrderedSet<&PodKey> = touched.pods.iter().chain(other).collect();
-        for key in pods {
+        let pods: OrderedSet<PodKey> = touched.pods.iter().chain(other).cloned().collect();
+        for key in &pods {
             if let Some(old) = self.pods.get(key) {
                 nodes.insert(old.node.as_str().into());
             }
@@ -389,7 +396,7 @@ impl BoardModel {
             }
         }
         nodes.remove("");
-        nodes
+        (nodes, pods)
     }
 
     /// Follows the pods that are gone: new ones are added, unless some are there again.
@@ -415,14 +422,25 @@ impl BoardModel {
         }
         self.nodes.retain(|name, _| names.contains(name));
         for name in names {
-            self.rebuild_node(simulator, &name);
+            self.rebuild_node(simulator, &name, &[], &OrderedSet::new());
         }
     }
 
-    /// Rebuilds a node; one without changes stays the same value.
-    fn rebuild_node(&mut self, simulator: &Simulator, name: &NodeName) {
-        let pods = simulator.cluster().pods_of(name.as_str());
-        let pods: Vec<_> = pods.filter_map(|(key, _)| self.pods.get(key).cloned()).collect();
+    /// Rebuilds a node; one without changes stays the same value. Its `known` pods are taken over,
+    /// which is quicker than to look each up, but for those that have `changed`.
+    fn rebuild_node(
+        &mut self,
+        simulator: &Simulator,
+        name: &NodeName,
+        known: &[Rc<PodView>],
+        changed: &OrderedSet<PodKey>,
+    ) {
+        let mut known = known.iter().filter(|pod| !changed.contains(&pod.key)).peekable();
+        let pods = simulator.cluster().pods_of(name.as_str()).filter_map(|(key, _)| {
+            while known.next_if(|pod| pod.key < *key).is_some() {}
+            known.next_if(|pod| pod.key == *key).or_else(|| self.pods.get(key)).cloned()
+        });
+        let pods: Vec<_> = pods.collect();
         let node = simulator.cluster().get_node(name.as_str());
         if node.is_none() && pods.is_empty() {
             self.nodes.remove(name);
