@@ -357,12 +357,12 @@ impl Host {
     /// Lets time pass up to `to`, as far as there is time; the clock shows how far.
     fn play_to(&mut self, to: taintlab_core::time::Timestamp) -> Played {
         let due = self.session.next().is_some();
-        // At the greatest speed the engine has three quarters of the time, however long it takes to
-        // show the effects of the time before.
+        // At the greatest speed the engine has eight ninths of the time, but for a limit, however long
+        // it takes to show the effects of the time before.
         let begin = (self.clock)();
         let Budgets { play, most_play, .. } = self.budgets;
         let time = match to == taintlab_core::time::Timestamp::MAX {
-            true => (3.0 * (begin - self.played)).clamp(play, most_play),
+            true => (8.0 * (begin - self.played)).clamp(play, most_play),
             false => play,
         };
         let until = begin + time;

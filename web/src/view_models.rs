@@ -81,7 +81,10 @@ impl ViewModels {
         } else {
             self.timeline_left |= changed;
         }
-        if changed || self.workloads.as_ref().is_some_and(|known| is_old(known.now, known.end)) {
+        let known = self.workloads.as_deref();
+        // Where not all are shown, they are many.
+        let few = !playing || known.is_none_or(|known| known.more == 0);
+        if changed && few || known.is_some_and(|known| is_old(known.now, known.end)) {
             self.look_at_workloads(session);
         }
         if changed || self.inspector.as_of().is_some_and(|at| is_old(at, Timestamp::ZERO)) {
