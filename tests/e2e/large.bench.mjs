@@ -17,7 +17,7 @@ import { chromium } from "playwright-core";
 
 import { largeClusterText } from "../large-cluster.mjs";
 import { FLAGS } from "./support/flags.mjs";
-import { legend, now, ready, selectZone } from "./support/page.mjs";
+import { keptSessions, legend, now, ready, selectZone, until } from "./support/page.mjs";
 import { serve } from "./support/server.mjs";
 
 const DIST = process.env.DIST ?? fileURLToPath(new URL("../../dist", import.meta.url));
@@ -192,6 +192,8 @@ async function outage(page) {
 
 /** Loads the page anew; until the work is there again. */
 async function reload(page) {
+  // The browser would ask whether to leave.
+  await until(page, async () => assert.equal((await keptSessions(page)).length, 1));
   const start = performance.now();
   await page.reload({ waitUntil: "commit" });
   await page.getByText("Restoring").waitFor();

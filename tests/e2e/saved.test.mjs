@@ -97,6 +97,29 @@ playgroundTest(
   },
 );
 
+playgroundTest("leaving asks to stay while a large cluster is not stored", async ({ page }) => {
+  await ready(page);
+  const asks = () =>
+    page.evaluate(() => !dispatchEvent(new Event("beforeunload", { cancelable: true })));
+  assert.equal(await asks(), false, "the sample is no work");
+  await page.evaluate(() => {
+    const { put } = IDBObjectStore.prototype;
+    globalThis.isFull = true;
+    IDBObjectStore.prototype.put = function (...entry) {
+      if (globalThis.isFull) throw new DOMException("full", "QuotaExceededError");
+      return put.apply(this, entry);
+    };
+  });
+  await replaceCluster(page, largeClusterText({ nodes: 60, pods: 1_500, deployments: 20 }));
+  await page.getByText("Your work cannot be saved").waitFor();
+  assert.equal(await asks(), true);
+  await page.evaluate(() => {
+    globalThis.isFull = false;
+  });
+  await taint(page, "node-1", { key: "example.com/fire" });
+  await until(page, async () => assert.equal(await asks(), false, "it is stored"));
+});
+
 playgroundTest("objects, edits, clock, release and colours survive a reload", async ({ page }) => {
   await ready(page);
   await page.getByTestId("theme").click();

@@ -463,6 +463,14 @@ impl App {
         self.keeping.start.is_some_and(|(stored, _)| stored == self.shown.starts)
     }
 
+    /// Whether work would be lost if the page were left now: its start is not stored, and too long for
+    /// a note in the tab.
+    pub(super) fn needs_page(&self) -> bool {
+        let fits =
+            matches!(&self.shown.start, StartText::Text(start) if start.len() <= tab::LONGEST_NOTE);
+        self.is_worth_keeping() && !fits && !self.has_stored_start()
+    }
+
     /// Notes the work in the tab when the page is left, as far as the tab has room.
     pub(super) fn record_work(&self) {
         let now = self.shown.clock.home;

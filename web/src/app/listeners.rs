@@ -31,6 +31,7 @@ pub(super) fn all(app: &Scope<App>, dispatch: &Dispatch) -> Vec<EventListener> {
         on("dragleave", |event| incoming::dragged(event.dyn_ref()?, false)),
         on("drop", |event| incoming::dropped(event.dyn_ref()?)),
         leaving(app, &window),
+        asking_to_stay(app, &window),
         on("pagehide", |_| Some(Msg::Leave)),
         on("pageshow", |_| Some(Msg::Return)),
     ]
@@ -43,6 +44,17 @@ fn leaving(app: &Scope<App>, window: &Window) -> EventListener {
     EventListener::new(window, "pagehide", move |_| {
         if let Some(app) = app.get_component() {
             app.record_work();
+        }
+    })
+}
+
+/// Lets the browser ask whether to leave while work would be lost by it.
+fn asking_to_stay(app: &Scope<App>, window: &Window) -> EventListener {
+    let app = app.clone();
+    let options = EventListenerOptions::enable_prevent_default();
+    EventListener::new_with_options(window, "beforeunload", options, move |event| {
+        if app.get_component().is_some_and(|app| app.needs_page()) {
+            event.prevent_default();
         }
     })
 }
