@@ -35,8 +35,8 @@ const LEAST_INTERVAL: Duration = Duration::from_secs(1);
 const HOSTNAME: &str = "kubernetes.io/hostname";
 /// What the keys of taints begin with that Kubernetes sets by itself.
 const OF_NODES: &str = "node.kubernetes.io/";
-/// Nodes of a group at most.
-pub const MOST_NODES: u32 = 10_000;
+/// The most nodes of a group.
+const MOST_NODES: u32 = 10_000;
 
 /// How the autoscaler is set: flags of cluster-autoscaler by their own names, and the groups that a
 /// cloud provider would tell of.
@@ -110,13 +110,8 @@ impl AutoscalerSettings {
                 let name = &group.name;
                 return Err(format!("{}: another group is called `{name}`", field("name")));
             }
-            if !(1..=MOST_NODES).contains(&group.max_size) {
-                let size = group.max_size;
-                return Err(format!(
-                    "{}: invalid value {size}: must be 1 to {MOST_NODES}",
-                    field("maxSize")
-                ));
-            }
+            check_max_size(group.max_size)
+                .map_err(|wrong| format!("{}: {wrong}", field("maxSize")))?;
             let template = &group.template;
             let mut errors = validate_labels(&template.metadata.labels, "metadata.labels");
             errors.extend(validate_node_taints(&template.spec.taints, "spec.taints"));
@@ -134,6 +129,17 @@ impl AutoscalerSettings {
             snapshot.map_err(|error| format!("{}.{}", field("template"), error.error))?;
         }
         Ok(())
+    }
+}
+
+/// Whether a group may have so many nodes.
+///
+/// # Errors
+/// Says what is wrong, and what would be valid.
+pub fn check_max_size(max_size: u32) -> Result<(), String> {
+    match max_size {
+        1..=MOST_NODES => Ok(()),
+        size => Err(format!("invalid value {size}: must be 1 to {MOST_NODES}")),
     }
 }
 

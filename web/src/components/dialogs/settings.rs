@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use taintlab_core::api::NodeName;
-use taintlab_core::controllers::autoscaler::MOST_NODES;
+use taintlab_core::controllers::autoscaler::check_max_size;
 use taintlab_core::controllers::descheduler::DeschedulerSettings;
 use taintlab_core::controllers::node_lifecycle::NodeLifecycleConfig;
 use taintlab_core::kubelet::heartbeat::KubeletSettings;
@@ -84,10 +84,7 @@ impl Others {
         let descheduler = descheduler.transpose();
         let most = self.most.trim().parse::<u32>();
         let most = most.map_err(|_| "must be a whole number, for example 5".to_owned());
-        let most = most.and_then(|most| match most {
-            1..=MOST_NODES => Ok(most),
-            _ => Err(format!("must be 1 to {MOST_NODES}")),
-        });
+        let most = most.and_then(|most| check_max_size(most).map(|()| most));
         let autoscaler = match (self.like.as_str(), &props.autoscaler) {
             ("", _) => Ok(None),
             (AS_IT_IS, Some(groups)) if groups.len() == 1 => {
