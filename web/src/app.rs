@@ -135,6 +135,9 @@ pub(crate) struct App {
     playback: Playback,
     /// Whether an answer to [`Request::Play`] is outstanding.
     ticks: bool,
+    /// Whether there was a frame since time last passed without waiting for one: a hidden page has
+    /// none, and does not play.
+    has_painted: bool,
     epoch: Epoch,
     selection: Option<Selection>,
     /// The selection to bring into sight once its place is known.
@@ -216,6 +219,7 @@ impl Component for App {
             begins_again: false,
             playback: Playback::default(),
             ticks: false,
+            has_painted: false,
             epoch: Epoch::default(),
             selection: None,
             reveals: None,
@@ -641,6 +645,7 @@ impl App {
     /// Handles an animation frame: time passes, unless the last step is still unanswered.
     fn on_frame(&mut self, time: f64) -> bool {
         self.frame = None;
+        self.has_painted = true;
         if !self.ticks
             && let Some(to) = self.playback.frame(time, self.shown.clock.now)
         {

@@ -125,7 +125,7 @@ enum Task {
     Package,
     /// Build what is shipped twice, in two folders, and compare the bytes; prints the SHA-256 of each file
     Reproducible {
-        /// What to build [default: everything]
+        /// Artefacts to build [default: everything]
         artefacts: Vec<reproducible::Artefact>,
     },
     /// List what is bound to a release of Kubernetes: its rules, and the places that name it

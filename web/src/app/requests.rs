@@ -102,7 +102,8 @@ impl App {
         for effect in effects {
             self.effect(effect);
         }
-        if played && self.playback.is_playing() && self.playback.speed == Speed::Max {
+        let at_max = self.playback.is_playing() && self.playback.speed == Speed::Max;
+        if played && at_max && std::mem::take(&mut self.has_painted) {
             // The engine goes on while the page shows how far it got.
             self.tick(Timestamp::MAX);
         }

@@ -35,7 +35,7 @@ const LEAST_INTERVAL: Duration = Duration::from_secs(1);
 const HOSTNAME: &str = "kubernetes.io/hostname";
 /// What the keys of taints begin with that Kubernetes sets by itself.
 const OF_NODES: &str = "node.kubernetes.io/";
-/// The most nodes of a group.
+/// Nodes of a group at most.
 const MOST_NODES: u32 = 10_000;
 
 /// How the autoscaler is set: flags of cluster-autoscaler by their own names, and the groups that a
