@@ -103,7 +103,7 @@ impl World {
             WorkloadAction::UpdateStatus { workload, status, annotations } => {
                 if let Some(known) = self.cluster.get_workload(&workload) {
                     let mut known = Workload::clone(known);
-                    known.set_status(status);
+                    known.status = status;
                     known.metadata.annotations.extend(annotations);
                     self.put_workload(known);
                 }

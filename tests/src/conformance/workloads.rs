@@ -316,7 +316,7 @@ impl Objects {
             WorkloadAction::DeleteWorkload(key) => {
                 answer.deletes.push(format!("{}/{}", key.kind.resource(), key.name.name()));
             }
-            WorkloadAction::UpdateStatus { status, .. } => answer.status = Some(status),
+            WorkloadAction::UpdateStatus { status, .. } => answer.status = Some(status.to_value()),
             WorkloadAction::FinalizePod { pod } => {
                 let removed = json!({ "$deleteFromPrimitiveList/finalizers": [FINALIZER] });
                 let target = format!("pods/{}", pod.name());

@@ -74,7 +74,7 @@ impl ApiServer {
                 let (key, new) = (workload.key(), Arc::new(*workload));
                 let old = self.cluster.put_workload(new.clone());
                 // First what most likely differs: all else is long.
-                let same = |old: &Arc<Workload>| old.other == new.other && *old == new;
+                let same = |old: &Arc<Workload>| old.status == new.status && *old == new;
                 let changed = !old.as_ref().is_some_and(same);
                 changed.then_some(Change::Workload { key, old, new: Some(new) })
             }

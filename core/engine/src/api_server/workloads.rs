@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use taintlab_rules::api::{
     BudgetStatus, PodDisruptionBudget, PodKey, START_UP_TIME_ANNOTATION, Workload, WorkloadKey,
-    WorkloadKind,
+    WorkloadKind, WorkloadStatus,
 };
 use taintlab_rules::order::OrderedMap;
 use taintlab_rules::time::Span;
@@ -60,7 +60,7 @@ impl ApiServer {
     ) -> Result<Write, CommandError> {
         complete_workload(&mut workload);
         // The status is not part of what a user creates.
-        workload.set_status(serde_json::Value::Null);
+        workload.status = WorkloadStatus::default();
         let key = workload.key();
         self.check_new(&workload)?;
         if self.cluster.get_workload(&key).is_some_and(|known| !known.inferred) {
@@ -104,7 +104,7 @@ impl ApiServer {
         self.check_new(&workload)?;
         keep_identity(&mut workload.metadata, &old.metadata);
         // The status is not part of what a user updates.
-        workload.set_status(old.other.get("status").cloned().unwrap_or_default());
+        workload.status = old.status.clone();
         if workload.metadata.owner_references.is_empty() {
             workload.metadata.owner_references.clone_from(&old.metadata.owner_references);
         }
@@ -140,11 +140,11 @@ impl ApiServer {
     pub(crate) fn write_workload_status(
         &self,
         key: &WorkloadKey,
-        status: serde_json::Value,
+        status: WorkloadStatus,
         annotations: BTreeMap<String, String>,
     ) -> Option<Write> {
         let mut new = Workload::clone(self.cluster.get_workload(key)?);
-        new.set_status(status);
+        new.status = status;
         new.metadata.annotations.extend(annotations);
         Some(Write::PutWorkloadStatus(Box::new(new)))
     }
@@ -203,16 +203,15 @@ impl ApiServer {
         keep_identity(&mut budget.metadata, &old.metadata);
         let generation = old.generation() + i64::from(old.spec != budget.spec);
         budget.metadata.other.set("generation", generation.into());
-        budget.other.set("status", old.other.get("status").cloned().unwrap_or_default());
+        budget.status = old.status.clone();
         Ok(Write::PutBudget(Box::new(budget)))
     }
 
     /// The disruption controller or the eviction API has written the status of a budget.
-    pub(crate) fn write_budget_status(&self, key: &PodKey, status: &BudgetStatus) -> Option<Write> {
-        let old = self.cluster.get_budget(key).filter(|old| BudgetStatus::of(old) != *status)?;
+    pub(crate) fn write_budget_status(&self, key: &PodKey, status: BudgetStatus) -> Option<Write> {
+        let old = self.cluster.get_budget(key).filter(|old| BudgetStatus::of(old) != status)?;
         let mut budget = PodDisruptionBudget::clone(old);
-        // Every key is a string, so that there is a JSON form.
-        budget.other.set("status", serde_json::to_value(status).unwrap_or_default());
+        budget.status = status.into();
         Some(Write::PutBudgetStatus(Box::new(budget)))
     }
 

@@ -699,7 +699,7 @@ impl Reconcile for DaemonSetController {
             Change::Workload { key, old, new: Some(new) } if is_daemon_set(key) => {
                 let state = self.sets.entry(key.clone()).or_default();
                 if old.is_none() {
-                    state.status = DaemonSetStatus::of(new);
+                    state.status = new.status.get();
                 }
                 if template_changed(old.as_deref(), Some(new)) {
                     (state.revision, state.outdated) = (None, true);

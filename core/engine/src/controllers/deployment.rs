@@ -163,7 +163,7 @@ impl Reconcile for DeploymentController {
         }
         if rollout.write {
             let status = rollout.status;
-            self.reconciler.write_status(key.clone(), &status, rollout.annotations);
+            self.reconciler.write_status(key.clone(), status, rollout.annotations);
         } else if let Some(seconds) = rollout.look_again {
             let start = context.start.unix_seconds();
             let at = u64::try_from(seconds.saturating_sub(start)).unwrap_or(0);

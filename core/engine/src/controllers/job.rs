@@ -508,7 +508,7 @@ impl JobController {
         status.active -= core::mem::take(&mut self.not_created);
         let new_failure = status.failed > known.failed;
         if self.reconciler.release.delays_end_of_jobs() {
-            self.reconciler.write_status(key, &status, BTreeMap::new());
+            self.reconciler.write_status(key, status.clone(), BTreeMap::new());
             self.delete_after_time_to_live(context, job, &status);
             return;
         }
@@ -518,7 +518,7 @@ impl JobController {
             != (known.active, known.succeeded, known.failed, known.conditions.len())
             || status.conditions != known.conditions
         {
-            self.reconciler.write_status(key.clone(), &status, BTreeMap::new());
+            self.reconciler.write_status(key.clone(), status.clone(), BTreeMap::new());
             if new_failure && !status.is_finished() {
                 let name = &key.name;
                 error = Some(format!("failed pod(s) detected for job key \"{name}\""));

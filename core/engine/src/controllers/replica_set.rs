@@ -329,7 +329,7 @@ impl Reconcile for ReplicaSetController {
                 let failure = self.failure.take();
                 let status = status_of(context, &set, tally, failure.as_deref());
                 if status != set.status() {
-                    self.reconciler.write_status(set.key(), &status, BTreeMap::new());
+                    self.reconciler.write_status(set.key(), status, BTreeMap::new());
                 }
                 self.reconciler.await_availability(context, &set);
             }

@@ -545,7 +545,7 @@ impl Reconcile for StatefulSetController {
                 self.reconciler.record(&set.key(), "Normal", "SuccessfulUpdate", message);
             }
             Step::WriteStatus(set, status) => {
-                self.reconciler.write_status(set.key(), &*status, BTreeMap::new());
+                self.reconciler.write_status(set.key(), *status, BTreeMap::new());
             }
         }
     }

@@ -9,11 +9,10 @@ use alloc::vec::Vec;
 use core::cmp::{Ordering, Reverse};
 use core::slice;
 
-use serde::Serialize;
 use serde_json::Value;
 use taintlab_rules::api::{
     DaemonSetStatus, NodeName, OwnerReference, PersistentVolumeClaim, Pod, PodKey, PodPhase,
-    PodTemplate, Toleration, Workload, WorkloadKey, WorkloadKind, json_value,
+    PodTemplate, Toleration, Workload, WorkloadKey, WorkloadKind, WorkloadStatus, json_value,
 };
 use taintlab_rules::cluster::{Change, Cluster};
 use taintlab_rules::order::Order;
@@ -89,7 +88,7 @@ pub enum WorkloadAction {
         /// Which one.
         workload: WorkloadKey,
         /// The whole of it.
-        status: Value,
+        status: WorkloadStatus,
         /// Annotations that are set with it: the revision of a Deployment.
         annotations: BTreeMap<String, String>,
     },
@@ -224,11 +223,10 @@ impl<S> Reconciler<S> {
     pub(super) fn write_status(
         &mut self,
         workload: WorkloadKey,
-        status: &impl Serialize,
+        status: impl Into<WorkloadStatus>,
         annotations: BTreeMap<String, String>,
     ) {
-        // Every key is a string, so that there is a JSON form.
-        let status = serde_json::to_value(status).unwrap_or_default();
+        let status = status.into();
         self.push(WorkloadAction::UpdateStatus { workload, status, annotations });
     }
 

@@ -259,7 +259,7 @@ impl ControlPlane {
         let sets = sets.map(|(_, set)| {
             let status = self.replica_sets.initial_status(context, set);
             let mut set = Workload::clone(set);
-            set.set_status(serde_json::to_value(status).unwrap_or_default());
+            set.status = status.into();
             Arc::new(set)
         });
         sets.collect()

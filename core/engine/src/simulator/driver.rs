@@ -221,7 +221,7 @@ impl Simulator {
                     self.api.emit(EventKind::EventRecorded(event));
                 }
                 ControlAction::Disruption(DisruptionAction::UpdateStatus { budget, status }) => {
-                    self.commit(self.api.write_budget_status(&budget, &status));
+                    self.commit(self.api.write_budget_status(&budget, status));
                 }
                 ControlAction::Autoscale(AutoscalerAction::CreateNode(node)) => {
                     // One of that name is there if somebody created it meanwhile.
@@ -288,7 +288,7 @@ impl Simulator {
         let control = self.control.as_ref().ok_or(CommandError::NoControlPlane)?;
         let eviction = control.decide_eviction(&self.api, pod, grace)?;
         if let Some((budget, status)) = eviction.charged {
-            self.commit(self.api.write_budget_status(&budget, &status));
+            self.commit(self.api.write_budget_status(&budget, status));
         }
         if self.api.gates.is_enabled(FeatureGate::PodDisruptionConditions) {
             self.commit(self.api.mark_evicted(pod));

@@ -193,7 +193,7 @@ impl ReadyHistory {
                         curve.desired = new.replicas();
                     }
                     Some(new) if old.is_none() => {
-                        let status = DaemonSetStatus::of(new).unwrap_or_default();
+                        let status = new.status::<DaemonSetStatus>();
                         curve.desired = status.desired_number_scheduled;
                     }
                     Some(_) => {}

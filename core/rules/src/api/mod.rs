@@ -84,7 +84,7 @@ pub use workload::{
 };
 pub use workload_status::{
     BudgetStatus, DaemonSetStatus, DeploymentStatus, JobStatus, ReplicaSetStatus,
-    StatefulSetStatus, WorkloadCondition,
+    StatefulSetStatus, StatusOfWorkload, WorkloadCondition, WorkloadStatus,
 };
 
 pub use fields::{is_default, nullable};

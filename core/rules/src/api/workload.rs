@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::resources::Field;
 use super::{
     CopyOnWrite, Fields, LabelSelector, NoOtherFields, ObjectMeta, OwnerReference, PodKey, PodSpec,
-    ResourceError, WorkloadFields, WorkloadSpecFields, is_default, nullable,
+    ResourceError, WorkloadFields, WorkloadSpecFields, WorkloadStatus, is_default, nullable,
 };
 
 /// The kinds of objects whose controllers make pods, directly or through one another.
@@ -212,7 +212,12 @@ pub struct Workload {
     /// What was asked for.
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub spec: WorkloadSpec,
-    /// Everything else, with the status that was imported.
+    /// What its controller has written.
+    #[serde(default, skip_serializing_if = "WorkloadStatus::is_absent")]
+    #[cfg_attr(feature = "schema", schemars(with = "WorkloadFields"))]
+    #[cfg_attr(feature = "typescript-all", tsify(optional, type = "unknown"))]
+    pub status: WorkloadStatus,
+    /// Everything else.
     #[serde(flatten)]
     pub other: WorkloadFields,
     /// Whether nobody gave this object: pods name it as their controller, and that is all that is
@@ -498,7 +503,12 @@ pub struct PodDisruptionBudget {
     /// What was asked for.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub spec: PodDisruptionBudgetSpec,
-    /// Everything else, with the status that was imported.
+    /// What its controller has written.
+    #[serde(default, skip_serializing_if = "WorkloadStatus::is_absent")]
+    #[cfg_attr(feature = "schema", schemars(with = "WorkloadFields"))]
+    #[cfg_attr(feature = "typescript-all", tsify(optional, type = "unknown"))]
+    pub status: WorkloadStatus,
+    /// Everything else.
     #[serde(flatten)]
     pub other: WorkloadFields,
 }

@@ -2,14 +2,140 @@
 
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::{ConditionStatus, NoOtherFields, PodDisruptionBudget, Workload, is_default, nullable};
 use crate::time::Time;
+
+/// `status` of a workload or a budget: as it was read, until a controller writes one of a type.
+///
+/// Copies share it. Equal are statuses with the same JSON.
+#[derive(Clone, Debug, Default)]
+pub struct WorkloadStatus(Option<Arc<Form>>);
+
+/// A type of [`WorkloadStatus`].
+pub trait StatusOfWorkload: Clone + DeserializeOwned + Into<WorkloadStatus> {
+    /// The status, if it was written as this type.
+    #[doc(hidden)]
+    fn written(status: &WorkloadStatus) -> Option<&Self>;
+}
+
+macro_rules! statuses {
+    ($($type:ident),*) => {
+        #[derive(Debug)]
+        enum Form {
+            Read(Value),
+            $($type($type),)*
+        }
+
+        impl Form {
+            fn to_value(&self) -> Value {
+                // Every key is a string, so that there is a JSON form.
+                match self {
+                    Self::Read(value) => value.clone(),
+                    $(Self::$type(status) => serde_json::to_value(status).unwrap_or_default(),)*
+                }
+            }
+        }
+
+        impl PartialEq for Form {
+            fn eq(&self, other: &Self) -> bool {
+                match (self, other) {
+                    (Self::Read(one), Self::Read(other)) => one == other,
+                    $((Self::$type(one), Self::$type(other)) => one == other,)*
+                    _ => self.to_value() == other.to_value(),
+                }
+            }
+        }
+
+        $(
+            impl From<$type> for WorkloadStatus {
+                fn from(status: $type) -> Self {
+                    Self(Some(Arc::new(Form::$type(status))))
+                }
+            }
+
+            impl StatusOfWorkload for $type {
+                fn written(status: &WorkloadStatus) -> Option<&Self> {
+                    match status.0.as_deref() {
+                        Some(Form::$type(status)) => Some(status),
+                        _ => None,
+                    }
+                }
+            }
+        )*
+    };
+}
+
+statuses!(
+    BudgetStatus,
+    DaemonSetStatus,
+    DeploymentStatus,
+    JobStatus,
+    ReplicaSetStatus,
+    StatefulSetStatus
+);
+
+impl WorkloadStatus {
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_absent(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// The status as a type, such as [`DeploymentStatus`]; `None` if it is absent or of another
+    /// form.
+    #[must_use]
+    pub fn get<S: StatusOfWorkload>(&self) -> Option<S> {
+        match self.0.as_deref()? {
+            Form::Read(value) => S::deserialize(value).ok(),
+            _ => S::written(self).cloned(),
+        }
+    }
+
+    /// As JSON; `null` if it is absent.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        self.0.as_ref().map_or(Value::Null, |form| form.to_value())
+    }
+}
+
+impl From<Value> for WorkloadStatus {
+    fn from(value: Value) -> Self {
+        Self((!value.is_null()).then(|| Arc::new(Form::Read(value))))
+    }
+}
+
+impl PartialEq for WorkloadStatus {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other) || one == other,
+            (one, other) => one.is_none() && other.is_none(),
+        }
+    }
+}
+
+impl Eq for WorkloadStatus {}
+
+impl Serialize for WorkloadStatus {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.as_deref() {
+            Some(Form::Read(value)) => value.serialize(serializer),
+            _ => self.to_value().serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for WorkloadStatus {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Value::deserialize(deserializer).map(Self::from)
+    }
+}
 
 /// A condition of a workload: `appsv1.ReplicaSetCondition`, `appsv1.DeploymentCondition`,
 /// `batchv1.JobCondition`.
@@ -210,13 +336,8 @@ impl Workload {
     /// `status` as a type, such as [`DeploymentStatus`]; the default if it is absent or of another
     /// form.
     #[must_use]
-    pub fn status<S: DeserializeOwned + Default>(&self) -> S {
-        self.other.get("status").and_then(|status| S::deserialize(status).ok()).unwrap_or_default()
-    }
-
-    /// Replaces `status`.
-    pub fn set_status(&mut self, status: Value) {
-        self.other.set("status", status);
+    pub fn status<S: StatusOfWorkload + Default>(&self) -> S {
+        self.status.get().unwrap_or_default()
     }
 
     /// `metadata.generation`, or 0.
@@ -230,19 +351,28 @@ impl Workload {
     /// counts as seen.
     #[must_use]
     pub fn is_unobserved(&self) -> bool {
-        let status = self.other.get("status");
-        let observed = status.and_then(|it| it.get("observedGeneration")?.as_i64());
+        let observed = match self.status.0.as_deref() {
+            Some(Form::Read(value)) => value.get("observedGeneration").and_then(Value::as_i64),
+            Some(Form::DeploymentStatus(status)) => Some(status.observed_generation),
+            Some(Form::ReplicaSetStatus(status)) => Some(status.observed_generation),
+            Some(Form::StatefulSetStatus(status)) => Some(status.observed_generation),
+            Some(Form::DaemonSetStatus(status)) => Some(status.observed_generation),
+            Some(Form::JobStatus(_) | Form::BudgetStatus(_)) | None => None,
+        };
         observed.is_some_and(|observed| observed < self.generation())
     }
 
     /// Gives it a later generation, which its controller has not seen.
     pub fn advance(&mut self, generation: i64) {
         let seen = self.generation();
-        let mut status = self.other.get("status").cloned().unwrap_or_else(|| json!({}));
+        let mut status = self.status.to_value();
+        if status.is_null() {
+            status = json!({});
+        }
         if let Some(fields) = status.as_object_mut() {
             fields.entry("observedGeneration").or_insert_with(|| seen.into());
         }
-        self.set_status(status);
+        self.status = status.into();
         self.metadata.other.set("generation", generation.into());
     }
 }
@@ -271,14 +401,6 @@ pub struct DaemonSetStatus {
     /// The `metadata.generation` that this is about.
     #[serde(skip_serializing_if = "is_default")]
     pub observed_generation: i64,
-}
-
-impl DaemonSetStatus {
-    /// The status in the object of a DaemonSet; `None` without one.
-    #[must_use]
-    pub fn of(set: &Workload) -> Option<Self> {
-        Self::deserialize(set.other.get("status")?).ok()
-    }
 }
 
 fn is_disruption_allowed(condition: &Value) -> bool {
@@ -351,7 +473,6 @@ impl BudgetStatus {
     /// The status in the object of a budget; all zero without one.
     #[must_use]
     pub fn of(budget: &PodDisruptionBudget) -> Self {
-        let status = budget.other.get("status");
-        status.and_then(|status| Self::deserialize(status).ok()).unwrap_or_default()
+        budget.status.get().unwrap_or_default()
     }
 }

@@ -15,7 +15,9 @@ use super::groups::PodGroup;
 use super::info::{DISRUPTION_TARGET, NodeInfo, PREEMPTION_BY_SCHEDULER, PodInfo};
 use super::snapshot::Snapshot;
 use super::{Rejection, SchedulingError};
-use crate::api::{ConditionStatus, LabelSelector, Pod, PodCondition, PodDisruptionBudget, PodKey};
+use crate::api::{
+    BudgetStatus, ConditionStatus, LabelSelector, Pod, PodCondition, PodDisruptionBudget, PodKey,
+};
 use crate::order::{Order, OrderedSet};
 use crate::release::{KubernetesRelease, PreemptedMessage};
 use crate::time::Time;
@@ -38,15 +40,12 @@ impl BudgetOfVictims {
     /// case it means no pod.
     #[must_use]
     pub fn of(budget: &PodDisruptionBudget) -> Option<Self> {
-        let status = |name: &str| budget.other.get("status").and_then(|status| status.get(name));
-        let disrupted = status("disruptedPods").and_then(Value::as_object);
+        let status = BudgetStatus::of(budget);
         Some(Self {
             namespace: budget.key().namespace().to_owned(),
             selector: budget.selector().ok()??,
-            disruptions_allowed: status("disruptionsAllowed")
-                .and_then(Value::as_i64)
-                .unwrap_or_default(),
-            disrupted_pods: disrupted.into_iter().flatten().map(|(name, _)| name.clone()).collect(),
+            disruptions_allowed: status.disruptions_allowed,
+            disrupted_pods: status.disrupted_pods.into_keys().collect(),
         })
     }
 }
