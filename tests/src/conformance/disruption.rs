@@ -117,7 +117,7 @@ fn sync(case: SyncCase, release: KubernetesRelease) -> Result<Outcome, String> {
         }
     }
     let now = driver.wall_clock().to_string();
-    for condition in got.status.iter_mut().flat_map(|status| &mut status.conditions) {
+    for condition in got.status.iter_mut().flat_map(|status| &mut *status.conditions) {
         replace(condition, &now.clone().into(), &"NOW".into());
     }
     got.events.sort();

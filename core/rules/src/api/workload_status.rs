@@ -9,7 +9,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::{ConditionStatus, NoOtherFields, PodDisruptionBudget, Workload, is_default, nullable};
+use super::{
+    ConditionStatus, NoOtherFields, PodDisruptionBudget, Shared, Workload, is_default, nullable,
+};
 use crate::time::Time;
 
 /// `status` of a workload or a budget: as it was read, until a controller writes one of a type.
@@ -427,7 +429,7 @@ pub struct BudgetStatus {
     pub observed_generation: i64,
     /// `DisruptionAllowed`, as a `metav1.Condition` (1.21 and later).
     #[serde(skip_serializing_if = "is_default")]
-    pub conditions: Vec<Value>,
+    pub conditions: Shared<Vec<Value>>,
 }
 
 impl BudgetStatus {
@@ -446,16 +448,24 @@ impl BudgetStatus {
             None if self.disruptions_allowed > 0 => ("True", "SufficientPods"),
             None => ("False", "InsufficientPods"),
         };
-        let same =
-            self.disruption_allowed().filter(|known| known.get("status") == Some(&status.into()));
-        let since = same.and_then(|known| known.get("lastTransitionTime")).cloned();
-        let mut condition = Map::new();
-        for (name, value) in [
+        let fields = [
             ("type", "DisruptionAllowed"),
             ("status", status),
             ("reason", reason),
             ("message", failure.unwrap_or_default()),
-        ] {
+        ];
+        let known = self.disruption_allowed();
+        let says = |(name, text): &(&str, &str)| {
+            known.and_then(|known| known.get(*name)?.as_str()) == Some(*text)
+        };
+        let seen = known.and_then(|known| known.get("observedGeneration")?.as_i64());
+        if seen.unwrap_or(0) == self.observed_generation && fields.iter().all(says) {
+            return;
+        }
+        let same = known.filter(|_| says(&("status", status)));
+        let since = same.and_then(|known| known.get("lastTransitionTime")).cloned();
+        let mut condition = Map::new();
+        for (name, value) in fields {
             condition.insert(name.into(), value.into());
         }
         let since = since.unwrap_or_else(|| now.truncated_to_seconds().to_string().into());

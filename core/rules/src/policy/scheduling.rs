@@ -297,6 +297,8 @@ impl Snapshot {
             }
         } else {
             let wanted = nodes_to_find(order.len());
+            feasible.reserve(wanted);
+            said.reserve(wanted);
             let begin = if order.is_empty() { 0 } else { *next % order.len() };
             let (before, after) = order.split_at(begin);
             let mut looked_at = 0;

@@ -209,7 +209,12 @@ impl AffinityState {
 }
 
 /// How much each of the nodes that fit is liked for its pods. Mirrors `interpodaffinity.Score`.
-pub(super) fn raw_scores(snapshot: &Snapshot, pod: &PodGroup, feasible: &[&NodeInfo]) -> Vec<i64> {
+pub(super) fn raw_scores(
+    snapshot: &Snapshot,
+    pod: &PodGroup,
+    feasible: &[&NodeInfo],
+    into: &mut Vec<i64>,
+) {
     let mut pairs = Pairs::default();
     for (existing, nodes) in snapshot.groups.with_affinity(!pod.affinity.is_empty()) {
         let mut likes: Vec<(&str, i64)> = Vec::new();
@@ -234,20 +239,18 @@ pub(super) fn raw_scores(snapshot: &Snapshot, pod: &PodGroup, feasible: &[&NodeI
             }
         }
     }
-    if pairs.0.is_empty() {
-        return alloc::vec![0; feasible.len()];
-    }
     let score = |node: &&NodeInfo| -> i64 {
         let here = |(key, values): (&String, &BTreeMap<String, i64>)| {
             values.get(node.labels.get(key)?).copied()
         };
         pairs.0.iter().filter_map(here).sum()
     };
-    feasible.iter().map(score).collect()
+    into.clear();
+    into.extend(feasible.iter().map(score));
 }
 
 /// Brings the scores to 0 to 100. Mirrors `interpodaffinity.NormalizeScore`.
-pub(super) fn normalise(release: KubernetesRelease, raw: &[i64]) -> Vec<i64> {
+pub(super) fn normalise(release: KubernetesRelease, raw: &[i64], into: &mut Vec<i64>) {
     let zero = (!release.normalises_pod_affinity_by_true_range()).then_some(0);
     let all = || raw.iter().copied().chain(zero);
     let (least, most) = (all().min().unwrap_or(0), all().max().unwrap_or(0));
@@ -255,5 +258,6 @@ pub(super) fn normalise(release: KubernetesRelease, raw: &[i64]) -> Vec<i64> {
         0 => 0,
         range => (MAX_NODE_SCORE as f64 * ((score - least) as f64 / range as f64)) as i64,
     };
-    raw.iter().map(normalised).collect()
+    into.clear();
+    into.extend(raw.iter().map(normalised));
 }

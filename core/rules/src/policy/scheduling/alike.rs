@@ -136,6 +136,26 @@ pub(super) struct LabelValues {
     /// The version of the nodes' labels: see `Snapshot::label_changes`.
     changes: u64,
     columns: OrderedMap<String, Arc<LabelColumn>>,
+    /// Room for what is said of many nodes, so that not each pod asks for memory.
+    pub(super) room: Room,
+}
+
+/// Numbers of nodes.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    /// By the place of the node: all 0 while it is not in use.
+    pub(super) counts: Vec<i64>,
+    /// Of the nodes that fit, in their order.
+    pub(super) sums: Vec<f64>,
+    pub(super) raw: Vec<i64>,
+    pub(super) normalised: Vec<i64>,
+}
+
+/// A copy has a room of its own.
+impl Clone for Room {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 /// The values of one label.

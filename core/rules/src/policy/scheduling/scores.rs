@@ -3,13 +3,13 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::mem;
 
 use serde::Serialize;
 
 use super::alike::{Answer, LabelValues};
 use super::filters::Cycle;
 use super::info::NodeInfo;
-use super::spread::SpreadScores;
 use super::{MAX_NODE_SCORE, PluginScore, affinity, spread};
 use crate::api::{Amounts, NodeSelectorTerm, TaintEffect, Toleration, Weighted};
 use crate::policy::matching::tolerations_tolerate_taint;
@@ -41,11 +41,11 @@ pub enum ScorePlugin {
 }
 
 /// What one plugin says of the nodes that fit: before and after normalisation.
-struct Column {
+struct Column<'a> {
     plugin: ScorePlugin,
     weight: i64,
-    raw: Vec<i64>,
-    normalised: Vec<i64>,
+    raw: &'a [i64],
+    normalised: &'a [i64],
 }
 
 impl Cycle<'_> {
@@ -77,18 +77,14 @@ impl Cycle<'_> {
         let kept = self.kept();
         let answers: Vec<Answer> =
             nodes.iter().map(|node| self.answer(node, true, &kept)).collect();
-        let columns = self.columns(nodes, &answers, &mut LabelValues::default());
-        let row = |index: usize| {
-            let at = |scores: &[i64]| scores.get(index).copied().unwrap_or_default();
-            let cell = |column: &Column| PluginScore {
-                plugin: column.plugin,
-                raw: at(&column.raw),
-                score: at(&column.normalised),
-                weight: column.weight,
-            };
-            columns.iter().map(cell).collect()
-        };
-        (0..nodes.len()).map(row).collect()
+        let mut rows = alloc::vec![Vec::new(); nodes.len()];
+        self.each_column(nodes, &answers, &mut LabelValues::default(), &mut |column| {
+            let Column { plugin, weight, raw, normalised } = column;
+            for ((row, raw), score) in rows.iter_mut().zip(raw).zip(normalised) {
+                row.push(PluginScore { plugin, raw: *raw, score: *score, weight });
+            }
+        });
+        rows
     }
 
     /// What a node says by itself; `kept` are [`kept`](Self::kept) tolerations.
@@ -122,74 +118,69 @@ impl Cycle<'_> {
         labels: &mut LabelValues,
     ) -> Vec<i64> {
         let mut totals = alloc::vec![0; nodes.len()];
-        for column in self.columns(nodes, answers, labels) {
-            for (total, score) in totals.iter_mut().zip(&column.normalised) {
+        self.each_column(nodes, answers, labels, &mut |column| {
+            for (total, score) in totals.iter_mut().zip(column.normalised) {
                 *total += score * column.weight;
             }
-        }
+        });
         totals
     }
 
-    /// What the plugins of the release say, with their weights.
-    fn columns(
+    /// What the plugins of the release say, with their weights, one after the other.
+    fn each_column(
         &self,
         nodes: &[&NodeInfo],
         answers: &[Answer],
         labels: &mut LabelValues,
-    ) -> Vec<Column> {
+        tell: &mut dyn FnMut(Column<'_>),
+    ) {
         let (pod, release) = (&self.pod, self.release());
-        let raw = |score: &dyn Fn(&NodeInfo) -> i64| -> Vec<i64> {
-            nodes.iter().map(|node| score(node)).collect()
-        };
-        let column = |plugin, weight, raw: Vec<i64>, normalised: Option<Vec<i64>>| Column {
-            plugin,
-            weight,
-            normalised: normalised.unwrap_or_else(|| raw.clone()),
-            raw,
-        };
-        let spread = |plugin, weight, scores: SpreadScores| {
-            column(plugin, weight, scores.raw, Some(scores.normalised))
+        let mut column = |plugin, weight, raw: &[i64], normalised: &[i64]| {
+            tell(Column { plugin, weight, raw, normalised });
         };
         let new = release.score_weights_of_v1beta3();
         let (three, two) = if new { (3, 2) } else { (1, 1) };
-        let said = |part: fn(&Answer) -> i64| -> Vec<i64> { answers.iter().map(part).collect() };
-        let taints = said(|answer| answer.taints);
-        let normalised_taints = normalise(&taints, true);
-        let preferred = said(|answer| answer.labels);
-        let normalised_preferred = normalise(&preferred, false);
+        let (mut raw, mut normalised) =
+            (mem::take(&mut labels.room.raw), mem::take(&mut labels.room.normalised));
+        let said = |raw: &mut Vec<i64>, part: fn(&Answer) -> i64| {
+            raw.clear();
+            raw.extend(answers.iter().map(part));
+        };
+        said(&mut raw, |answer| answer.taints);
+        normalise(&raw, true, &mut normalised);
+        column(ScorePlugin::TaintToleration, three, &raw, &normalised);
+        said(&mut raw, |answer| answer.labels);
+        normalise(&raw, false, &mut normalised);
+        column(ScorePlugin::NodeAffinity, two, &raw, &normalised);
         let least_allocated = match release.scores_resources_by_fit() {
             true => ScorePlugin::NodeResourcesFit,
             false => ScorePlugin::NodeResourcesLeastAllocated,
         };
-        let pods = affinity::raw_scores(self.snapshot, &pod.group, nodes);
-        let normalised_pods = affinity::normalise(release, &pods);
-        let mut columns = Vec::from([
-            column(ScorePlugin::TaintToleration, three, taints, Some(normalised_taints)),
-            column(ScorePlugin::NodeAffinity, two, preferred, Some(normalised_preferred)),
-            column(least_allocated, 1, said(|answer| answer.least_allocated), None),
-            column(
-                ScorePlugin::NodeResourcesBalancedAllocation,
-                1,
-                said(|answer| answer.balanced),
-                None,
-            ),
-            spread(
-                ScorePlugin::PodTopologySpread,
-                if release.weighs_spread_scores() { 2 } else { 1 },
-                spread::scores(self.snapshot, pod, nodes, labels),
-            ),
-            column(ScorePlugin::InterPodAffinity, two, pods, Some(normalised_pods)),
-            column(ScorePlugin::ImageLocality, 1, raw(&|node| self.image_locality(node)), None),
-        ]);
+        said(&mut raw, |answer| answer.least_allocated);
+        column(least_allocated, 1, &raw, &raw);
+        said(&mut raw, |answer| answer.balanced);
+        column(ScorePlugin::NodeResourcesBalancedAllocation, 1, &raw, &raw);
+        let weight = if release.weighs_spread_scores() { 2 } else { 1 };
+        spread::scores(self.snapshot, pod, nodes, labels, &mut raw, &mut normalised);
+        column(ScorePlugin::PodTopologySpread, weight, &raw, &normalised);
+        affinity::raw_scores(self.snapshot, &pod.group, nodes, &mut raw);
+        affinity::normalise(release, &raw, &mut normalised);
+        column(ScorePlugin::InterPodAffinity, two, &raw, &normalised);
+        let score = |raw: &mut Vec<i64>, score: &dyn Fn(&NodeInfo) -> i64| {
+            raw.clear();
+            raw.extend(nodes.iter().map(|node| score(node)));
+        };
+        score(&mut raw, &|node| self.image_locality(node));
+        column(ScorePlugin::ImageLocality, 1, &raw, &raw);
         if release.scores_prefer_avoid_pods() {
-            let scores = raw(&|node| self.prefer_avoid(node));
-            columns.push(column(ScorePlugin::NodePreferAvoidPods, 10_000, scores, None));
+            score(&mut raw, &|node| self.prefer_avoid(node));
+            column(ScorePlugin::NodePreferAvoidPods, 10_000, &raw, &raw);
         }
         if !release.spreads_by_default_constraints() {
-            let scores = spread::selector_scores(self.snapshot, pod, nodes);
-            columns.push(spread(ScorePlugin::SelectorSpread, 1, scores));
+            spread::selector_scores(self.snapshot, pod, nodes, &mut raw, &mut normalised);
+            column(ScorePlugin::SelectorSpread, 1, &raw, &normalised);
         }
-        columns
+        (labels.room.raw, labels.room.normalised) = (raw, normalised);
     }
 
     /// Mirrors `nodeaffinity.Score`.
@@ -340,11 +331,12 @@ fn normalised_image_name(name: &str) -> String {
 }
 
 /// Brings scores to 0 to 100 by the largest. Mirrors `DefaultNormalizeScore`.
-fn normalise(scores: &[i64], reverse: bool) -> Vec<i64> {
+fn normalise(scores: &[i64], reverse: bool, into: &mut Vec<i64>) {
     let most = scores.iter().max().copied().unwrap_or(0);
     let normalised = |score: &i64| {
         let share = if most == 0 { 0 } else { MAX_NODE_SCORE.saturating_mul(*score) / most };
         if reverse { MAX_NODE_SCORE - share } else { share }
     };
-    scores.iter().map(normalised).collect()
+    into.clear();
+    into.extend(scores.iter().map(normalised));
 }

@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::MAX_NODE_SCORE;
-use super::alike::LabelValues;
+use super::alike::{LabelValues, Room};
 use super::arithmetic::{ln, round};
 use super::groups::{CountByPlace, OwnerKey, PodGroup};
 use super::info::{NodeInfo, PodInfo};
@@ -115,18 +115,6 @@ impl Constraint {
     /// How many pods on a node are counted.
     fn count(&self, node: &NodeInfo) -> i64 {
         self.on_nodes.get(&node.place).copied().unwrap_or_default()
-    }
-
-    /// How many pods are counted on each node, by its place: found faster where many are asked for.
-    fn by_place(&self) -> Vec<i64> {
-        let places = self.on_nodes.keys().next_back().map_or(0, |last| last + 1);
-        let mut counts = alloc::vec![0; places];
-        for (place, pods) in &self.on_nodes {
-            if let Some(count) = counts.get_mut(*place) {
-                *count = *pods;
-            }
-        }
-        counts
     }
 
     /// Mirrors `matchNodeInclusionPolicies`.
@@ -337,21 +325,22 @@ impl SpreadState {
     }
 }
 
-/// How the pod would be spread on each of the nodes that fit.
-pub(super) struct SpreadScores {
-    /// What `podtopologyspread.Score` says.
-    pub(super) raw: Vec<i64>,
-    /// What `podtopologyspread.NormalizeScore` makes of it: 0 to 100.
-    pub(super) normalised: Vec<i64>,
+/// Puts so many zeros in the place of what there was.
+fn zeros(of: &mut Vec<i64>, number: usize) {
+    of.clear();
+    of.resize(number, 0);
 }
 
-/// Mirrors `podtopologyspread.PreScore`, `Score` and `NormalizeScore`.
+/// How the pod would be spread on each of the nodes that fit: what `podtopologyspread.Score` says,
+/// and the 0 to 100 that `NormalizeScore` makes of it. Mirrors `PreScore`, too.
 pub(super) fn scores(
     snapshot: &Snapshot,
     pod: &PodInfo,
     feasible: &[&NodeInfo],
     labels: &mut LabelValues,
-) -> SpreadScores {
+    raw: &mut Vec<i64>,
+    normalised: &mut Vec<i64>,
+) {
     let release = snapshot.config.release;
     let mut constraints = constraints(snapshot, pod, &WhenUnsatisfiable::ScheduleAnyway);
     let own = !pod.fields.topology_spread.is_empty();
@@ -359,8 +348,8 @@ pub(super) fn scores(
         constraints = Constraint::defaults(snapshot, pod);
     }
     if constraints.is_empty() && release.skips_idle_score_plugins() {
-        let none = || feasible.iter().map(|_| 0).collect();
-        return SpreadScores { raw: none(), normalised: none() };
+        zeros(raw, feasible.len());
+        return zeros(normalised, feasible.len());
     }
     let columns: Vec<_> = constraints
         .iter()
@@ -369,26 +358,27 @@ pub(super) fn scores(
     let has_all_keys = |node: &NodeInfo| columns.iter().all(|column| column.of(node).is_some());
     // Nodes without the labels are left out.
     let require_all = own || !release.default_spread_scores_all_nodes();
-    let ignored: Vec<bool> =
-        feasible.iter().map(|node| require_all && !has_all_keys(node)).collect();
-    let mut raw = alloc::vec![0.0; feasible.len()];
+    let is_ignored = |node: &NodeInfo| require_all && !has_all_keys(node);
+    let Room { counts: on_host, sums, .. } = &mut labels.room;
+    sums.clear();
+    sums.resize(feasible.len(), 0.0);
     let weighs = release.weighs_spread_scores();
     for (constraint, column) in constraints.iter().zip(&columns) {
         let by_host = weighs && constraint.key == HOSTNAME;
         // By the number of the value; `None` where no node that fits has it.
         let values = if by_host { 0 } else { column.values };
         let mut counts: Vec<Option<i64>> = alloc::vec![None; values];
-        let scored = || feasible.iter().zip(&ignored).filter(|(_, ignored)| !**ignored);
+        let scored = || feasible.iter().filter(|node| !is_ignored(node));
         let size = if by_host {
             scored().count()
         } else {
-            for (node, _) in scored() {
+            for node in scored() {
                 if let Some(count) = column.of(node).and_then(|value| counts.get_mut(value)) {
                     count.get_or_insert_default();
                 }
             }
             // Nodes without the label are a part of the cluster, too.
-            let unlabelled = scored().any(|(node, _)| column.of(node).is_none());
+            let unlabelled = scored().any(|node| column.of(node).is_none());
             counts.iter().flatten().count() + usize::from(unlabelled)
         };
         if !by_host {
@@ -403,9 +393,19 @@ pub(super) fn scores(
             }
         }
         let weight = ln(size as f64 + 2.0);
-        let on_host = if by_host { constraint.by_place() } else { Vec::new() };
-        for ((node, score), ignored) in feasible.iter().zip(&mut raw).zip(&ignored) {
-            let Some(value) = column.of(node).filter(|_| !ignored) else { continue };
+        if by_host {
+            // Found faster by their places where many are asked for.
+            for (place, pods) in &constraint.on_nodes {
+                if on_host.len() <= *place {
+                    on_host.resize(*place + 1, 0);
+                }
+                if let Some(count) = on_host.get_mut(*place) {
+                    *count = *pods;
+                }
+            }
+        }
+        for (node, score) in feasible.iter().zip(&mut *sums) {
+            let Some(value) = column.of(node).filter(|_| !is_ignored(node)) else { continue };
             let count = if by_host {
                 on_host.get(node.place).copied().unwrap_or_default()
             } else {
@@ -416,26 +416,34 @@ pub(super) fn scores(
                 false => count as f64,
             };
         }
+        for place in constraint.on_nodes.keys().filter(|_| by_host) {
+            if let Some(count) = on_host.get_mut(*place) {
+                *count = 0;
+            }
+        }
     }
     let whole = |score| if release.rounds_spread_scores() { round(score) } else { score as i64 };
-    let raw: Vec<i64> = raw.into_iter().map(whole).collect();
-    let counted = || raw.iter().zip(&ignored).filter(|(_, ignored)| !**ignored).map(|(s, _)| *s);
+    raw.clear();
+    raw.extend(sums.iter().map(|score| whole(*score)));
+    let of_nodes = || raw.iter().zip(feasible);
+    let counted = || of_nodes().filter(|(_, node)| !is_ignored(node)).map(|(score, _)| *score);
     let (least, most) = (counted().min().unwrap_or(0), counted().max().unwrap_or(0));
     let total: i64 = counted().sum();
-    let normalised = |(score, ignored): (&i64, &bool)| {
+    normalised.clear();
+    normalised.extend(of_nodes().map(|(score, node)| {
+        let ignored = is_ignored(node);
         if !weighs && total == least {
             MAX_NODE_SCORE
         } else if !weighs && !ignored {
             (MAX_NODE_SCORE as f64 * ((total - score) as f64 / (total - least) as f64)) as i64
-        } else if *ignored {
+        } else if ignored {
             0
         } else if most == 0 {
             MAX_NODE_SCORE
         } else {
             MAX_NODE_SCORE * (most + least - score) / most
         }
-    };
-    SpreadScores { normalised: raw.iter().zip(&ignored).map(normalised).collect(), raw }
+    }));
 }
 
 /// The same for the plugin `SelectorSpread`: two thirds by zone, the rest by node. Mirrors
@@ -444,19 +452,19 @@ pub(super) fn selector_scores(
     snapshot: &Snapshot,
     pod: &PodInfo,
     feasible: &[&NodeInfo],
-) -> SpreadScores {
-    let none = || feasible.iter().map(|_| 0).collect::<Vec<i64>>();
+    raw: &mut Vec<i64>,
+    normalised: &mut Vec<i64>,
+) {
+    zeros(raw, feasible.len());
     if !pod.fields.topology_spread.is_empty() {
-        return SpreadScores { raw: none(), normalised: none() };
+        return zeros(normalised, feasible.len());
     }
-    let defaults = Constraint::defaults(snapshot, pod);
-    let raw: Vec<i64> = match defaults.first() {
-        Some(constraint) => feasible.iter().map(|node| constraint.count(node)).collect(),
-        None => none(),
-    };
+    if let Some(constraint) = Constraint::defaults(snapshot, pod).first() {
+        raw.iter_mut().zip(feasible).for_each(|(count, node)| *count = constraint.count(node));
+    }
     let zone = |node: &NodeInfo| Some(node.zone.clone()).filter(|zone| !zone.as_str().is_empty());
     let mut zones: OrderedMap<ZoneKey, i64> = OrderedMap::new();
-    for (node, count) in feasible.iter().zip(&raw) {
+    for (node, count) in feasible.iter().zip(&*raw) {
         if let Some(zone) = zone(node) {
             *zones.entry(zone).or_default() += count;
         }
@@ -467,13 +475,13 @@ pub(super) fn selector_scores(
         0 => MAX_NODE_SCORE as f64,
         most => MAX_NODE_SCORE as f64 * ((most - count) as f64 / most as f64),
     };
-    let normalised = |(node, count): (&&NodeInfo, &i64)| {
+    normalised.clear();
+    normalised.extend(feasible.iter().zip(&*raw).map(|(node, count)| {
         let by_node = part(*count, most);
         let of_zone = zone(node).and_then(|zone| zones.get(&zone));
         of_zone.map_or(by_node, |count| {
             let weight = 2.0 / 3.0;
             by_node * (1.0 - weight) + weight * part(*count, most_of_zones)
         }) as i64
-    };
-    SpreadScores { normalised: feasible.iter().zip(&raw).map(normalised).collect(), raw }
+    }));
 }
