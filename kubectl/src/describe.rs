@@ -396,7 +396,7 @@ fn tree(page: &mut Page, level: usize, key: &str, value: &Value) {
 
 /// A field name as a title: `nodeName` becomes `Node Name`. Mirrors `smartLabelFor`.
 fn label_for(release: KubernetesRelease, field: &str) -> String {
-    if field.contains(|c: char| !c.is_alphabetic() && c != '-') {
+    if field.contains(|c: char| !c.is_ascii_alphabetic() && c != '-') {
         return field.to_owned();
     }
     let keeps_case = release.describe_keeps_case_of_names();
@@ -404,24 +404,26 @@ fn label_for(release: KubernetesRelease, field: &str) -> String {
         let acronyms = ["API", "URL", "UID", "GUID"];
         acronyms.contains(&part) || (part == "OSB" && !keeps_case)
     };
-    let is_upper = |part: &str| part.chars().all(|c| !c.is_alphabetic() || c.is_uppercase());
+    let is_upper = |part: &str| part.chars().all(|c| !c.is_ascii_lowercase());
     let mut label = String::new();
     let mut parts = camel_case(field).into_iter().peekable();
     while let Some(mut part) = parts.next() {
         // `podCIDRs` is split into `pod`, `CID` and `Rs`.
         let joins = keeps_case && part.len() >= 2 && is_upper(&part);
-        if let Some(next) = parts.next_if(|next| joins && next.starts_with(char::is_uppercase)) {
+        if let Some(next) =
+            parts.next_if(|next| joins && next.starts_with(|c: char| c.is_ascii_uppercase()))
+        {
             part.push_str(&next);
         }
         if !label.is_empty() {
             label.push(' ');
         }
-        if is_acronym(&part.to_uppercase()) {
-            label.push_str(&part.to_uppercase());
-        } else if keeps_case && part.contains(char::is_uppercase) {
+        if is_acronym(&part.to_ascii_uppercase()) {
+            label.push_str(&part.to_ascii_uppercase());
+        } else if keeps_case && part.contains(|c: char| c.is_ascii_uppercase()) {
             label.push_str(&part);
         } else {
-            label.push_str(&capitalized(&part.to_lowercase()));
+            label.push_str(&capitalized(&part.to_ascii_lowercase()));
         }
     }
     label
@@ -430,19 +432,21 @@ fn label_for(release: KubernetesRelease, field: &str) -> String {
 /// A text with a capital at its start.
 fn capitalized(text: &str) -> String {
     let mut rest = text.chars();
-    rest.next().into_iter().flat_map(char::to_uppercase).chain(rest).collect()
+    rest.next().into_iter().map(|first| first.to_ascii_uppercase()).chain(rest).collect()
 }
 
 /// The words of a name in camel case; of capitals before a small letter the last one belongs to it.
 /// Mirrors `camelcase.Split`.
 fn camel_case(name: &str) -> Vec<String> {
-    let class = |c: char| (c.is_lowercase(), c.is_uppercase());
+    let class = |c: char| (c.is_ascii_lowercase(), c.is_ascii_uppercase());
     let mut parts: Vec<String> = Vec::new();
     let mut last = None;
     for c in name.chars() {
         match parts.last_mut() {
             Some(part) if last.is_some_and(|last| class(last) == class(c)) => part.push(c),
-            Some(part) if c.is_lowercase() && last.is_some_and(char::is_uppercase) => {
+            Some(part)
+                if c.is_ascii_lowercase() && last.is_some_and(|c| c.is_ascii_uppercase()) =>
+            {
                 let capital = part.pop();
                 parts.push(capital.into_iter().chain([c]).collect());
             }

@@ -22,7 +22,7 @@ pub(crate) fn patch(session: &mut Session<'_>, arguments: &Arguments) -> Result<
             "must specify --patch or --patch-file containing the contents of the patch",
         ));
     };
-    let type_ = arguments.get(&flags::PATCH_TYPE).unwrap_or("strategic").to_lowercase();
+    let type_ = arguments.get(&flags::PATCH_TYPE).unwrap_or("strategic").to_ascii_lowercase();
     if !matches!(type_.as_str(), "strategic" | "merge") {
         return Err(Failure::plain(format!(
             "--type must be one of [merge strategic] here, not {type_:?}"

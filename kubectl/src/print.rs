@@ -65,7 +65,7 @@ impl Table {
         let mut names: Vec<String> = Vec::new();
         names.extend(with_namespace.then(|| "Namespace".to_owned()));
         names.extend(columns.iter().map(|(name, _)| (*name).to_owned()));
-        let last = |key: &String| key.rsplit('/').next().unwrap_or(key).to_uppercase();
+        let last = |key: &String| key.rsplit('/').next().unwrap_or(key).to_ascii_uppercase();
         names.extend(options.label_columns.iter().map(last));
         names.extend(options.show_labels.then(|| "Labels".to_owned()));
         let mut is_wide: Vec<bool> = Vec::new();
@@ -109,7 +109,7 @@ impl Table {
         };
         let mut lines = Vec::with_capacity(self.rows.len() + 1);
         if !options.no_headers {
-            lines.push(shown(self.columns.iter().map(|name| name.to_uppercase()).collect()));
+            lines.push(shown(self.columns.iter().map(|name| name.to_ascii_uppercase()).collect()));
         }
         lines.extend(self.rows.iter().map(|row| shown(row.iter().map(cell_text).collect())));
         table(&lines)

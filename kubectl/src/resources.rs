@@ -121,7 +121,7 @@ pub(crate) fn is_of_devices(resource: &Resource) -> bool {
 /// Finds a type by any of its names: `nodes`, `node`, `no`, `Node`, `deployments.apps`,
 /// `deployments.v1.apps`.
 pub(crate) fn find(text: &str) -> Result<&'static Resource, Failure> {
-    let lower = text.to_lowercase();
+    let lower = text.to_ascii_lowercase();
     let (name, group) = match lower.split_once('.') {
         Some((name, group)) => (name, Some(group.strip_prefix("v1.").unwrap_or(group))),
         None => (lower.as_str(), None),

@@ -462,7 +462,7 @@ fn event_cells(view: View, value: &Value) -> Vec<Value> {
         count = number(series, "/count").unwrap_or(0);
     }
     let field = |pointer: &str| text(value, pointer);
-    let kind = field("/involvedObject/kind").to_lowercase();
+    let kind = field("/involvedObject/kind").to_ascii_lowercase();
     let object = match field("/involvedObject/name") {
         "" => kind,
         name => format!("{kind}/{name}"),

@@ -28,7 +28,7 @@ pub(crate) fn taint(session: &mut Session<'_>, arguments: &Arguments) -> Result<
     if *resources::find(type_)? != resources::NODES {
         return Err(Failure::plain(format!(
             "invalid resource type {}, only node types are supported",
-            type_.to_lowercase()
+            type_.to_ascii_lowercase()
         )));
     }
     validate_changes(session.release(), &changes).map_err(Failure::plain)?;

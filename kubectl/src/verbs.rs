@@ -316,7 +316,7 @@ fn unknown(name: &str) -> Failure {
     if let Some((_, why)) = ABSENT.iter().find(|(absent, _)| *absent == name) {
         return Failure::plain(format!("`kubectl {name}` is not possible here: {why}"));
     }
-    let name_in_lower_case = name.to_lowercase();
+    let name_in_lower_case = name.to_ascii_lowercase();
     let letters = name_in_lower_case.chars().count();
     let near = |verb: &&Verb| {
         // The distance takes time in the product of the lengths, and a line can have millions of

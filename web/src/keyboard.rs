@@ -263,7 +263,7 @@ fn name(key: &str, shift: bool, control: bool) -> String {
     };
     let mut characters = name.chars();
     let sign = match (characters.next(), characters.next()) {
-        (Some(one), None) => !one.is_alphanumeric() && !"←→↑↓".contains(one),
+        (Some(one), None) => !one.is_ascii_alphanumeric() && !"←→↑↓".contains(one),
         _ => false,
     };
     let control = if control { "Ctrl " } else { "" };

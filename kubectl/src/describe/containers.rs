@@ -187,7 +187,7 @@ fn probe(probe: &Value, release: KubernetesRelease) -> String {
         let slash = if path.is_empty() || path.starts_with('/') { "" } else { "/" };
         format!(
             "http-get {}://{}:{}{slash}{path} {attributes}",
-            scheme.unwrap_or("HTTP").to_lowercase(),
+            scheme.unwrap_or("HTTP").to_ascii_lowercase(),
             text(action, "/host"),
             port(action)
         )

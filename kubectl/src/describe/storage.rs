@@ -68,7 +68,7 @@ fn node_affinity(value: &Value, page: &mut Page) {
     page.field("  Required Terms", "");
     for (number, term) in terms.iter().enumerate() {
         let requirements = items(term, "matchExpressions").iter().map(|requirement| {
-            let operator = text(requirement, "/operator").to_lowercase();
+            let operator = text(requirement, "/operator").to_ascii_lowercase();
             let values = items(requirement, "values");
             let key = text(requirement, "/key");
             match values.is_empty() {

@@ -136,7 +136,7 @@ pub(crate) fn Board(props: &BoardProps) -> Html {
 }
 
 fn open(dispatch: &Dispatch, dialog: Dialog, what: &str, testid: TestId) -> Html {
-    let label = format!("Create a {}", what.to_lowercase());
+    let label = format!("Create a {}", what.to_ascii_lowercase());
     let onclick = dispatch.reform(move |_: MouseEvent| Msg::Open(dialog.clone()));
     html! {
         <button class="btn small" {onclick} title={label.clone()} aria-label={label}

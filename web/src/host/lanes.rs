@@ -218,7 +218,7 @@ impl Host {
                 self.lanes.fits = false;
             }
             LanesMsg::Fit => self.lanes.fits = true,
-            LanesMsg::Filter(text) => self.lanes.wanted.filter = text.trim().to_lowercase(),
+            LanesMsg::Filter(text) => self.lanes.wanted.filter = text.trim().to_ascii_lowercase(),
             LanesMsg::ToggleChanged => self.lanes.wanted.changed = !self.lanes.wanted.changed,
             LanesMsg::Fold(subject) => {
                 let mut folded = self.lanes.rows.folded.clone();

@@ -400,7 +400,8 @@ impl Hider {
         ] {
             let Some(Value::Array(items)) = map.get_mut(list) else { continue };
             for item in items {
-                let own = item.get("kind").and_then(Value::as_str).unwrap_or(kind).to_lowercase();
+                let own =
+                    item.get("kind").and_then(Value::as_str).unwrap_or(kind).to_ascii_lowercase();
                 let kind = if kind.is_empty() || kind == "object" { own.as_str() } else { kind };
                 // Settings of kubelets hold no names.
                 if kind != "kubeletconfiguration" {
@@ -444,7 +445,7 @@ impl Hider {
         let name = text("/metadata/name").unwrap_or_default();
         let owner = text("/metadata/ownerReferences/0/kind");
         let owner = owner.filter(|kind| OWNERS.contains(&kind.as_str()) && kind != "Node");
-        let owner = owner.map(|kind| kind.to_lowercase());
+        let owner = owner.map(|kind| kind.to_ascii_lowercase());
         let owner = owner.zip(text("/metadata/ownerReferences/0/name"));
         let new = match kind {
             "node" | "lease" => self.node(&name),
@@ -630,7 +631,7 @@ impl Hider {
         let new = if kind == "Node" {
             self.node(&name)
         } else if OWNERS.contains(&kind.as_str()) {
-            let kind = kind.to_lowercase();
+            let kind = kind.to_ascii_lowercase();
             let guess = self.owner_of(&kind, namespace, &name);
             let owner = guess.as_ref().map(|(kind, name)| (kind.as_str(), name.as_str()));
             self.owned(&kind, namespace, &name, owner)
@@ -742,12 +743,12 @@ impl Hider {
                     object,
                 ) => {
                     let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default();
-                    let kind = kind.to_lowercase();
+                    let kind = kind.to_ascii_lowercase();
                     self.object(object, &kind);
                 }
                 ("deleteDeviceObject", Value::Object(object)) => {
                     let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default();
-                    let kind = kind.to_lowercase();
+                    let kind = kind.to_ascii_lowercase();
                     if let Some(Value::String(name)) = object.get_mut("name") {
                         *name = match name.contains('/') {
                             true => self.key(&kind, name),

@@ -309,7 +309,7 @@ impl BoardModel {
 
     /// Pods with all of these words in their keys, by key, at most [`MOST_NAMED`].
     pub(crate) fn pods_named(&self, words: &str) -> Vec<String> {
-        let words: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
+        let words: Vec<String> = words.split_whitespace().map(str::to_ascii_lowercase).collect();
         let keys = self.pods.keys().map(|pod| pod.as_str());
         let named = keys.filter(|key| words.iter().all(|word| key.contains(word.as_str())));
         named.take(MOST_NAMED).map(str::to_owned).collect()

@@ -300,13 +300,17 @@ pub(crate) fn command_text(command: &Command) -> String {
         Command::DeleteBudget { budget } => format!("delete poddisruptionbudget/{budget}"),
         Command::DeleteClaim { claim } => format!("delete persistentvolumeclaim/{claim}"),
         Command::CreateDeviceObject(object) => {
-            format!("create {}/{}", object.kind.as_str().to_lowercase(), object.metadata.name)
+            format!("create {}/{}", object.kind.as_str().to_ascii_lowercase(), object.metadata.name)
         }
         Command::UpdateDeviceObject(object) => {
-            format!("replace {}/{}", object.kind.as_str().to_lowercase(), object.metadata.name)
+            format!(
+                "replace {}/{}",
+                object.kind.as_str().to_ascii_lowercase(),
+                object.metadata.name
+            )
         }
         Command::DeleteDeviceObject { kind, name } => {
-            format!("delete {}/{}", kind.as_str().to_lowercase(), name.name())
+            format!("delete {}/{}", kind.as_str().to_ascii_lowercase(), name.name())
         }
         Command::DeleteVolume { volume } => format!("delete persistentvolume/{volume}"),
         Command::SetApiServerFlags { flags } => {

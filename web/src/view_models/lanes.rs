@@ -316,10 +316,10 @@ fn shows(session: &Session, wanted: &Wanted, subject: &LaneSubject) -> bool {
             return false;
         }
     }
-    if wanted.filter.is_empty() || subject.name().to_lowercase().contains(&wanted.filter) {
+    if wanted.filter.is_empty() || subject.name().to_ascii_lowercase().contains(&wanted.filter) {
         return true;
     }
-    segments().any(|it| it.to_string().to_lowercase().contains(&wanted.filter))
+    segments().any(|it| it.to_string().to_ascii_lowercase().contains(&wanted.filter))
 }
 
 /// The width of a character on the axis in pixels, at most, as in the style sheet.

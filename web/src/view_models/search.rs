@@ -81,8 +81,8 @@ pub(crate) fn ranked(search: &str, entries: &[Entry<'_>]) -> Vec<usize> {
 
 /// The words of a text, in small letters.
 fn words(text: &str) -> impl Iterator<Item = String> + '_ {
-    let words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '/');
-    words.filter(|word| !word.is_empty()).map(str::to_lowercase)
+    let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '/');
+    words.filter(|word| !word.is_empty()).map(str::to_ascii_lowercase)
 }
 
 #[cfg(test)]

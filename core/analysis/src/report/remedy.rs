@@ -198,7 +198,7 @@ impl Remedy {
                     return Ok(format!(
                         "kubectl patch {} {} --namespace {} --type merge \
                          --patch-file /dev/stdin <<'EOF'\n{}EOF\n",
-                        workload.kind.as_str().to_lowercase(),
+                        workload.kind.as_str().to_ascii_lowercase(),
                         workload.name.name(),
                         workload.name.namespace(),
                         yaml(&patch),
@@ -453,7 +453,8 @@ fn text(string: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
     let words = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
     let begins = string.starts_with(|c: char| c.is_ascii_alphabetic());
-    if begins && string.chars().all(plain) && !words.contains(&string.to_lowercase().as_str()) {
+    if begins && string.chars().all(plain) && !words.contains(&string.to_ascii_lowercase().as_str())
+    {
         return string.to_owned();
     }
     format!("{}", Value::from(string))

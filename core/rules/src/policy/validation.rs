@@ -369,11 +369,18 @@ fn validate_name(name: &str, validate: fn(&str) -> Vec<String>) -> Vec<FieldErro
     validate(name).into_iter().map(invalid).collect()
 }
 
+/// A text in small letters as far as they can be in a name: those of `strings.ToLower`, whose letter
+/// of the Kelvin sign is a `k`. The standard library would bring its tables of all scripts.
+fn in_small_letters(text: &str) -> String {
+    let small = |letter| if letter == '\u{212a}' { 'k' } else { letter };
+    text.chars().map(|letter| small(letter.to_ascii_lowercase())).collect()
+}
+
 /// Checks labels, and the keys of annotations, which may have capitals in their prefix.
 fn validate_keys(metadata: &ObjectMeta, options: &ValidationOptions) -> Vec<FieldError> {
     let mut errors = check_labels(&metadata.labels, "metadata.labels", options);
     for key in metadata.annotations.keys() {
-        for message in options.words(is_qualified_name(&key.to_lowercase())) {
+        for message in options.words(is_qualified_name(&in_small_letters(key))) {
             errors.push(FieldError::invalid("metadata.annotations", key.as_str(), message));
         }
     }

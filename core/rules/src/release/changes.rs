@@ -95,7 +95,7 @@ impl Change {
         let sentence = sentence.trim_end_matches('.');
         let sentence = sentence.strip_prefix("Whether ").unwrap_or(sentence);
         let mut rest = sentence.chars();
-        let first = rest.next().into_iter().flat_map(char::to_uppercase);
+        let first = rest.next().into_iter().map(|first| first.to_ascii_uppercase());
         first.chain(rest).collect()
     }
 }

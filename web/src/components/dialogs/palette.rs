@@ -119,15 +119,15 @@ pub(crate) fn Palette(props: &PaletteProps) -> Html {
 /// commands left out. After them come `pods` with those words, and last a search for a node or a
 /// pod of that name.
 fn found(commands: &[Command], typed: &str, pods: &[String]) -> (Vec<Command>, usize) {
-    let words: Vec<String> = typed.split_whitespace().map(str::to_lowercase).collect();
+    let words: Vec<String> = typed.split_whitespace().map(str::to_ascii_lowercase).collect();
     let has_all = |row: &&Command| {
-        let text = row.words.to_lowercase();
+        let text = row.words.to_ascii_lowercase();
         words.iter().all(|word| text.contains(word))
     };
     let mut found: Vec<Command> = commands.iter().filter(has_all).cloned().collect();
     // The command that was typed in full comes before those that merely have its words.
     let typed_whole = words.join(" ");
-    found.order_by_key(|row| !row.words.to_lowercase().starts_with(&typed_whole));
+    found.order_by_key(|row| !row.words.to_ascii_lowercase().starts_with(&typed_whole));
     // Until the answer comes, these are the pods of the previous text.
     let pods = pods.iter().filter_map(|pod| select(pod)).filter(|row| {
         !words.is_empty() && has_all(&row) && commands.iter().all(|known| known != row)

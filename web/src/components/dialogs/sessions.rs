@@ -259,9 +259,9 @@ fn read(ctx: &Context<Sessions>) {
 
 /// A session as a scenario file; if it cannot be read, as it is stored.
 async fn download(kept: &Kept) -> Msg {
-    let name = kept.entry.name().to_lowercase();
-    let words: Vec<_> =
-        name.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
+    let name = kept.entry.name().to_ascii_lowercase();
+    let words = name.split(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric());
+    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
     let name = if words.is_empty() { "session".to_owned() } else { words.join("-") };
     let start = store::text_of(&kept.start).await;
     Msg::DownloadStored(name, kept.edits.as_str().into(), start)

@@ -206,7 +206,7 @@ fn exports(all: &mut Commands) {
 /// Adds switches for parts of the page: marks, lanes, the log, nodes.
 fn of_page(all: &mut Commands, asked: &Asked<'_>) {
     for kind in MarkKind::ALL {
-        let kind_words = kind.words().to_lowercase();
+        let kind_words = kind.words().to_ascii_lowercase();
         let words = if asked.work.hidden.contains(&kind) {
             format!("Timeline: show {kind_words}")
         } else {
