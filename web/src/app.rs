@@ -42,6 +42,7 @@ use crate::pod_animation::PodAnimation;
 use crate::protocol::{ClockView, Reply, Request, Selected, StartText, WarningView, WorkView};
 use crate::saved::SavedWork;
 use crate::theme::Theme;
+use crate::view_models::about_release::AboutRelease;
 use crate::view_models::board::Board;
 use crate::view_models::board::density::{Density, Detail};
 use crate::view_models::console::Entry;
@@ -165,6 +166,8 @@ pub(crate) struct App {
     /// The prefix and suffix that all node names share.
     names: Shared,
     catalogue: Rc<files::Catalogue>,
+    /// The evidence for the release, as it was last requested.
+    about_release: AboutRelease,
     lanes: lanes::Lanes,
     /// The filters and the visible part of the event log.
     log: LogWanted,
@@ -240,6 +243,7 @@ impl Component for App {
             shows_fine: density::shows_fine(),
             names: Shared::default(),
             catalogue: Rc::default(),
+            about_release: AboutRelease::default(),
             lanes: lanes::Lanes::default(),
             log: LogWanted::default(),
             report: report::Reporting::default(),
@@ -415,6 +419,20 @@ impl Component for App {
                     found.emit(offers);
                 }
             }),
+            Msg::CheckKubeletFlags(values, found) => {
+                self.ask_aside(Request::CheckKubeletFlags(values), move |_, reply| {
+                    if let Reply::FlagErrors(errors) = reply {
+                        found.emit(errors);
+                    }
+                });
+            }
+            Msg::Flags(releases, values, found) => {
+                self.ask_aside(Request::Flags(releases, values), move |_, reply| {
+                    if let Reply::Flags(flags) = reply {
+                        found.emit(flags);
+                    }
+                });
+            }
             Msg::Pane(msg) => self.on_pane(msg),
             Msg::NextTheme => {
                 self.theme = self.theme.next();
@@ -589,6 +607,11 @@ impl App {
             Dialog::Settings => self.ask(Request::Nodes, |app, reply| {
                 if let Reply::Nodes(nodes) = reply {
                     app.nodes = Rc::new(nodes);
+                }
+            }),
+            Dialog::Release => self.ask(Request::AboutRelease, |app, reply| {
+                if let Reply::AboutRelease(about) = reply {
+                    app.about_release = *about;
                 }
             }),
             Dialog::Scenarios | Dialog::Palette if self.catalogue.is_empty() => {

@@ -19,11 +19,14 @@ mod tests;
 mod visits;
 mod work;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use taintlab_core::condition::Condition;
+use taintlab_core::controllers::node_lifecycle::NodeLifecycleConfig;
+use taintlab_core::kubelet::eviction::KubeletConfiguration;
 use taintlab_core::order::OrderedMap;
+use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::RunOutcome;
 use taintlab_core::slices::Sliced;
 use taintlab_core::warnings::Warning;
@@ -34,9 +37,10 @@ use self::changes::Told;
 use self::jobs::Job;
 use self::reading::Reading;
 use self::visits::{Staging, Visit};
-use crate::protocol::{Changes, Effect, Notice, Origin, Played, Reply, Request, Update};
+use crate::protocol::{Changes, Effect, FlagsView, Notice, Origin, Played, Reply, Request, Update};
 use crate::session::{Session, Timeline};
 use crate::view_models::ViewModels;
+use crate::view_models::about_release::AboutRelease;
 use crate::view_models::board::density::Density;
 use crate::view_models::console::Entry;
 use crate::view_models::lanes::LanesMsg;
@@ -249,6 +253,19 @@ impl Host {
                 let nodes = self.session.simulator().cluster().nodes().take(MOST_CHOICES);
                 Reply::Nodes(nodes.map(|(name, _)| name.clone()).collect())
             }
+            Request::AboutRelease => {
+                let release = self.session.simulator().config().release;
+                Reply::AboutRelease(Box::new(AboutRelease::of(release)))
+            }
+            Request::Flags(releases, values) => Reply::Flags(Box::new(flags(releases, values))),
+            Request::CheckKubeletFlags(values) => {
+                let release = self.session.simulator().config().release;
+                Reply::FlagErrors(errors_of(values, |name, value| {
+                    let result =
+                        KubeletConfiguration::default().set_flag(release.into(), name, value);
+                    result.err().map(|error| error.to_string())
+                }))
+            }
             Request::ToggleKind(kind) => {
                 self.toggle_kind(kind);
                 Reply::Done
@@ -456,6 +473,31 @@ impl Host {
     }
 }
 
+/// The flags of a release beside those of another, and the errors in these values.
+fn flags([release, other]: [KubernetesRelease; 2], values: BTreeMap<String, String>) -> FlagsView {
+    let of = |release| -> OrderedMap<String, String> {
+        let config = NodeLifecycleConfig::of(release);
+        config.flags(release).map(|(name, default)| (name.to_owned(), default)).collect()
+    };
+    let defaults = of(release);
+    let errors = errors_of(values, |name, value| {
+        let result = NodeLifecycleConfig::of(release).set_flag(release, name, value);
+        result.err().filter(|_| defaults.contains_key(name)).map(|error| error.to_string())
+    });
+    FlagsView { release, others: of(other), errors, defaults }
+}
+
+fn errors_of(
+    values: BTreeMap<String, String>,
+    error: impl Fn(&str, &str) -> Option<String>,
+) -> OrderedMap<String, String> {
+    let errors = values.into_iter().filter_map(|(name, value)| {
+        let error = error(&name, &value)?;
+        Some((name, error))
+    });
+    errors.collect()
+}
+
 /// Whether a request changes only the view, so that it need not wait for a job.
 fn only_looks(request: &Request) -> bool {
     matches!(
@@ -465,6 +507,9 @@ fn only_looks(request: &Request) -> bool {
             | Request::Log(_)
             | Request::Warnings(_)
             | Request::Nodes
+            | Request::AboutRelease
+            | Request::Flags(..)
+            | Request::CheckKubeletFlags(_)
             | Request::Catalogue
             | Request::Preview(_)
             | Request::List(_)

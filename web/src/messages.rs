@@ -1,9 +1,12 @@
 //! The messages of the application.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use taintlab_core::api::{PodKey, Toleration};
 use taintlab_core::command::Command;
+use taintlab_core::order::OrderedMap;
+use taintlab_core::release::KubernetesRelease;
 use taintlab_core::scenario::Bookmark;
 use taintlab_core::time::Timestamp;
 use taintlab_kubectl::Completion;
@@ -15,7 +18,7 @@ use crate::connection::Told;
 use crate::files::ExportKind;
 use crate::playback::Speed;
 pub(crate) use crate::protocol::{EmbedMade, Notice, NoticeAction, Pictured};
-use crate::protocol::{Origin, Staged};
+use crate::protocol::{FlagsView, Origin, Staged};
 use crate::reporter::Answer;
 use crate::session::{MarkKind, StartChange};
 use crate::store::{Kept, WriteResult};
@@ -190,6 +193,10 @@ pub(crate) enum Msg {
     Slow(u32),
     /// Complete the beginning of a condition.
     Offers(String, Callback<Vec<String>>),
+    /// List the flags of a release beside those of another, and the errors in these values.
+    Flags([KubernetesRelease; 2], BTreeMap<String, String>, Callback<Box<FlagsView>>),
+    /// Find the errors in flags of a kubelet.
+    CheckKubeletFlags(BTreeMap<String, String>, Callback<OrderedMap<String, String>>),
     /// Go to the next event of the selection (`true`), or back to the previous one.
     StepAbout(bool),
     /// Mark a kind of rows and step to it, or no longer.

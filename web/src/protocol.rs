@@ -9,6 +9,7 @@ use taintlab_core::api::{NodeName, PodKey, Toleration};
 use taintlab_core::command::Command;
 use taintlab_core::controllers::descheduler::DeschedulerSettings;
 use taintlab_core::kubelet::heartbeat::KubeletSettings;
+use taintlab_core::order::OrderedMap;
 use taintlab_core::policy::validation::ValidationOptions;
 use taintlab_core::release::KubernetesRelease;
 use taintlab_core::report::{ClusterIdentity, ReportOptions};
@@ -25,6 +26,7 @@ use crate::files::{Catalogue, ExportKind};
 use crate::link::Draft;
 use crate::saved::SavedWork;
 use crate::session::{MarkKind, Outline, StartChange};
+use crate::view_models::about_release::AboutRelease;
 use crate::view_models::board::density::{Density, Detail};
 use crate::view_models::board::patch::BoardPatch;
 use crate::view_models::caption::Caption;
@@ -94,6 +96,13 @@ pub(crate) enum Request {
     Warnings(Option<Option<Selection>>),
     /// List the nodes that a group of the autoscaler may be like. Reply: [`Reply::Nodes`].
     Nodes,
+    /// Say how the behaviour of the release is known. Reply: [`Reply::AboutRelease`].
+    AboutRelease,
+    /// List the flags of a release beside those of another, and the errors in these values. Reply:
+    /// [`Reply::Flags`].
+    Flags([KubernetesRelease; 2], BTreeMap<String, String>),
+    /// Find the errors in flags of a kubelet. Reply: [`Reply::FlagErrors`].
+    CheckKubeletFlags(BTreeMap<String, String>),
     /// Mark a kind of rows and step to it, or no longer.
     ToggleKind(MarkKind),
     /// Replace everything with a scenario in JSON; empty, with an empty cluster.
@@ -265,6 +274,12 @@ pub(crate) enum Reply {
     Completions(Vec<Completion>),
     /// Lines.
     Offers(Vec<String>),
+    /// The evidence for the release.
+    AboutRelease(Box<AboutRelease>),
+    /// The flags of a release.
+    Flags(Box<FlagsView>),
+    /// The errors in flags, by the name of the flag.
+    FlagErrors(OrderedMap<String, String>),
     /// The examples by subject.
     Catalogue(Catalogue),
     /// A link that is still to be packed.
@@ -300,6 +315,20 @@ pub(crate) struct EmbedMade {
     pub(crate) forms: Vec<Form>,
     /// The picture, as SVG; or why there is none.
     pub(crate) picture: Result<String, String>,
+}
+
+/// The flags of a release, beside those of another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FlagsView {
+    /// The release.
+    pub(crate) release: KubernetesRelease,
+    /// Its flags with their defaults, by name.
+    pub(crate) defaults: OrderedMap<String, String>,
+    /// Those of the other release.
+    pub(crate) others: OrderedMap<String, String>,
+    /// The errors in values, by the name of the flag; flags that the release does not have are left
+    /// out.
+    pub(crate) errors: OrderedMap<String, String>,
 }
 
 /// The progress of time.

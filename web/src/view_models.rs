@@ -1,6 +1,7 @@
 //! The models of components: plain values, derived from the session when something has changed.
 
 pub(crate) mod about;
+pub(crate) mod about_release;
 pub(crate) mod announcement;
 pub(crate) mod board;
 pub(crate) mod caption;

@@ -16,6 +16,8 @@ pub(super) fn is_of_the_clock(msg: &Msg) -> bool {
         | Msg::StillBusy(_)
         | Msg::Slow(_)
         | Msg::Offers(..)
+        | Msg::Flags(..)
+        | Msg::CheckKubeletFlags(..)
         | Msg::Stage(_)
         | Msg::EmbedPacked(..)
         | Msg::Read(..)

@@ -176,6 +176,7 @@ impl App {
             board: &self.shown.board,
             nodes: &self.nodes,
             catalogue: &self.catalogue,
+            about_release: &self.about_release,
             selection: self.selection.as_ref(),
             inspector: &self.shown.inspector,
             lanes: &self.shown.lanes,

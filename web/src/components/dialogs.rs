@@ -44,6 +44,7 @@ use crate::components::dialogs::warnings::warnings;
 use crate::files;
 use crate::messages::{Dialog, Dispatch};
 use crate::protocol::{ClockView, WarningView, WorkView};
+use crate::view_models::about_release::AboutRelease;
 use crate::view_models::board::Board;
 use crate::view_models::inspector_model::InspectorModel;
 use crate::view_models::lanes::LanesView;
@@ -66,6 +67,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) nodes: &'a Rc<Vec<NodeName>>,
     /// The scenarios that come with the page; empty until they are requested.
     pub(crate) catalogue: &'a Rc<files::Catalogue>,
+    /// The evidence for the release; empty until it is requested.
+    pub(crate) about_release: &'a AboutRelease,
     /// The selection.
     pub(crate) selection: Option<&'a Selection>,
     /// The details of the selection.
@@ -99,7 +102,7 @@ pub(crate) fn dialog(asked: &Asked<'_>) -> Html {
             <Sessions present={AttrValue::from(present.clone())} {dispatch} />
         },
         Dialog::Help => help(&dispatch),
-        Dialog::Release => release(work.release, &dispatch),
+        Dialog::Release => release(work.release, asked.about_release, &dispatch),
         Dialog::Scenarios => html! {
             <Scenarios catalogue={asked.catalogue.clone()} {dispatch} />
         },

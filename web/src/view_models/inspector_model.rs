@@ -14,7 +14,6 @@ use taintlab_core::kubelet::Ranking;
 use taintlab_core::lanes::{Cause, LaneSubject};
 use taintlab_core::policy::scheduling::Decision;
 use taintlab_core::policy::validation::ValidationOptions;
-use taintlab_core::release::KubernetesRelease;
 use taintlab_core::simulator::{
     Availability, DeviceView, EvictionView, NodeView as NodeHealth, PodExplanation, Simulator,
     StorageView, UsageSeries, devices_of_node, pods_with_device,
@@ -152,8 +151,6 @@ pub(crate) struct InspectedResources {
     pub(crate) signals: Vec<(UsageSeries, Option<Ranking>)>,
     /// The kubelet's flags about eviction.
     pub(crate) flags: Vec<(&'static str, String)>,
-    /// The release of the kubelet.
-    pub(crate) release: KubernetesRelease,
     /// The time of all this.
     pub(crate) now: Timestamp,
 }
@@ -177,7 +174,6 @@ fn resources(session: &Session, node: &str) -> Option<InspectedResources> {
     Some(InspectedResources {
         signals: signals.collect(),
         flags: simulator.eviction_flags(node).unwrap_or_default(),
-        release: simulator.config().release,
         view,
         now,
     })

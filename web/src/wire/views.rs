@@ -4,12 +4,13 @@ use super::{Wire, enums, structs};
 use crate::files::ExportKind;
 use crate::link::Draft;
 use crate::protocol::{
-    BranchView, Changes, ClockView, Effect, EmbedMade, Notice, NoticeAction, OpenedRun, Origin,
-    Pictured, Played, Progress, Reply, Request, Rest, Resumed, Selected, Staged, StartText, Update,
-    WarningView, WorkView,
+    BranchView, Changes, ClockView, Effect, EmbedMade, FlagsView, Notice, NoticeAction, OpenedRun,
+    Origin, Pictured, Played, Progress, Reply, Request, Rest, Resumed, Selected, Staged, StartText,
+    Update, WarningView, WorkView,
 };
 use crate::saved::SavedWork;
 use crate::session::{Gone, MarkKind, NodeGroups, Outline, StartChange, StartSettings};
+use crate::view_models::about_release::AboutRelease;
 use crate::view_models::board::density::{Density, Detail};
 use crate::view_models::board::patch::{BoardPatch, ZonePatch};
 use crate::view_models::board::{DriverDevices, NodeView, PodView, Totals, ZoneView};
@@ -55,6 +56,8 @@ structs! {
     EmbedMade { forms, picture }
     Played { over }
     Update { done, effects, changes }
+    AboutRelease { rests_on, came, believed }
+    FlagsView { release, defaults, others, errors }
     Progress { what, part }
     Changes {
         clock, work, selected, board, marked, warnings, inspector, timeline, workloads, log, lanes,
@@ -103,7 +106,7 @@ structs! {
         options, causes, scheduling, storage,
     }
     InspectedPods { group, pods, gone, total }
-    InspectedResources { view, signals, flags, release, now }
+    InspectedResources { view, signals, flags, now }
     InspectedZone { key, rates, now }
     Overview { is_first_minute, late_eviction, tried, totals, outcomes }
     Chosen { subject, text, forecast, causes }
@@ -133,8 +136,8 @@ enums! {
         Edit(commands), EditYaml(of, text, replaces), ReplacePod(pod, tolerations), Undo, Redo,
         Playing(playing), Play(to), Step, StepBack, RunToEnd, Seek(to), StepAbout(later), EndPeek,
         Select(selection), Find(name), Draw(density), Log(wanted), Lanes(msg, narrow),
-        Warnings(about), Nodes, ToggleKind(kind), Load(scenario), Catalogue, Preview(name),
-        OpenExample(name), LateEviction,
+        Warnings(about), Nodes, AboutRelease, Flags(releases, values), CheckKubeletFlags(values), ToggleKind(kind),
+        Load(scenario), Catalogue, Preview(name), OpenExample(name), LateEviction,
         Read(text, name, keep_all), ReadAgain(keep_all), Replace(own_release), Plan, Add,
         List(listing), Excerpt(line), ReadYaml(selection, text), StoredScenario(edits, start),
         Export(what), Picture(of, as_), ExportShared(hide),
@@ -148,7 +151,8 @@ enums! {
     Reply {
         Done, Staged(staged), Edited(done), Played(played), Nodes(nodes), Read(read),
         Listed(listed), Lines(lines), Text(text), Diagnostics(found), Completions(found),
-        Offers(lines), Catalogue(all), Link(draft), Embed(made),
+        Offers(lines), AboutRelease(about), Flags(flags), FlagErrors(errors), Catalogue(all), Link(draft),
+        Embed(made),
     }
     Effect {
         Say(notice), Announce(words), CloseDialog, Stop, Turn, Reveal(what),

@@ -6,7 +6,6 @@ use std::rc::Rc;
 use taintlab_core::api::NodeName;
 use taintlab_core::controllers::autoscaler::check_max_size;
 use taintlab_core::controllers::descheduler::DeschedulerSettings;
-use taintlab_core::controllers::node_lifecycle::NodeLifecycleConfig;
 use taintlab_core::kubelet::heartbeat::KubeletSettings;
 use taintlab_core::order::{OrderedMap, tree};
 use taintlab_core::release::KubernetesRelease;
@@ -17,6 +16,7 @@ use yew::prelude::*;
 use crate::components::parts::forms::{Choice, TextField, releases};
 use crate::components::parts::modal::Modal;
 use crate::messages::{Dispatch, Msg};
+use crate::protocol::FlagsView;
 use crate::session::{NodeGroups, StartChange, StartSettings};
 use crate::test_id::TestId;
 
@@ -201,18 +201,30 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
             others.set(new);
         })
     };
-    let defaults: Vec<_> = NodeLifecycleConfig::of(release).flags(release).collect();
-    let theirs: OrderedMap<_, _> = NodeLifecycleConfig::of(*other).flags(*other).collect();
-    let error = |name: &str| -> Vec<AttrValue> {
-        let Some(value) = flags.get(name) else { return Vec::new() };
-        let result = NodeLifecycleConfig::of(release).set_flag(release, name, value);
-        result.err().map(|error| error.to_string().into()).into_iter().collect()
+    // None until the engine answers.
+    let known = use_state(|| None::<Box<FlagsView>>);
+    {
+        let (known, dispatch) = (known.clone(), props.dispatch.clone());
+        use_effect_with(([release, *other], (*flags).clone()), move |(releases, flags)| {
+            let found = Callback::from(move |flags| known.set(Some(flags)));
+            dispatch.emit(Msg::Flags(*releases, flags.clone(), found));
+        });
+    }
+    let none = OrderedMap::new();
+    let (defaults, theirs, errors) = match known.as_ref() {
+        Some(known) => (&known.defaults, &known.others, &known.errors),
+        None => (&none, &none, &none),
     };
-    let wrong = settings.is_err()
-        || read.is_err()
-        || known_to(release, &flags).keys().any(|name| !error(name).is_empty());
+    let error = |name: &str| -> Vec<AttrValue> {
+        errors.get(name).into_iter().map(|error| AttrValue::from(error.clone())).collect()
+    };
+    let checked = known.as_ref().is_some_and(|known| known.release == release);
+    let wrong = !checked || settings.is_err() || read.is_err() || !errors.is_empty();
     let apply = {
-        let (flags, runs) = (known_to(release, &flags), *runs);
+        // Flags of another release are kept until the form is applied.
+        let its = flags.iter().filter(|(name, _)| defaults.contains_key(*name));
+        let flags: BTreeMap<String, String> = tree(its.map(|(n, v)| (n.clone(), v.clone())));
+        let runs = *runs;
         let settings = settings.clone().unwrap_or_default();
         let (health_pass, kubelets) =
             *read.as_ref().unwrap_or(&(props.health_pass, props.kubelets));
@@ -230,17 +242,16 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
             })))
         })
     };
-    let row = |(name, default): &(&'static str, String)| {
-        let name = *name;
+    let row = |(name, default): (&String, &String)| {
         let set_to = flags.get(name).cloned();
         let oninput = {
-            let (flags, default) = (flags.clone(), default.clone());
+            let (flags, name, default) = (flags.clone(), name.clone(), default.clone());
             Callback::from(move |text: String| {
                 let mut new = (*flags).clone();
                 if text.trim().is_empty() || text == default {
-                    new.remove(name);
+                    new.remove(&name);
                 } else {
-                    new.insert(name.to_owned(), text);
+                    new.insert(name.clone(), text);
                 }
                 flags.set(new);
             })
@@ -248,7 +259,7 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
         let there = theirs.get(name).cloned().unwrap_or_else(|| "no such flag".to_owned());
         let differs = there != *default;
         html! {
-            <div class="flag" data-flag={name} data-differs={differs.to_string()}>
+            <div class="flag" data-flag={name.clone()} data-differs={differs.to_string()}>
                 <TextField label={format!("--{name}")} value={set_to.unwrap_or_default()}
                     placeholder={default.clone()} {oninput} errors={error(name)} />
                 <span class="hint">
@@ -279,7 +290,7 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
             </div>
         }
     };
-    let only_there = theirs.keys().filter(|name| !defaults.iter().any(|(known, _)| known == *name));
+    let only_there = theirs.keys().filter(|name| !defaults.contains_key(*name));
     let choose = |state: &UseStateHandle<KubernetesRelease>| {
         let state = state.clone();
         Callback::from(move |text: String| {
@@ -379,14 +390,4 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
             </form>
         </Modal>
     }
-}
-
-/// The flags that a release has; flags of another release are kept until the form is applied.
-fn known_to(
-    release: KubernetesRelease,
-    flags: &BTreeMap<String, String>,
-) -> BTreeMap<String, String> {
-    let known: Vec<_> = NodeLifecycleConfig::of(release).flags(release).collect();
-    let has = |name: &str| known.iter().any(|(flag, _)| *flag == name);
-    tree(flags.iter().filter(|(name, _)| has(name)).map(|(n, v)| (n.clone(), v.clone())))
 }

@@ -5,11 +5,9 @@ use std::collections::BTreeMap;
 use taintlab_core::api::NodeName;
 use taintlab_core::command::Command;
 use taintlab_core::kubelet::{
-    Candidate, Change, Distance, KubeletConfiguration, RankKey, RankReason, RankedPod, Ranking,
-    Signal, ThresholdState,
+    Candidate, Change, Distance, RankKey, RankReason, RankedPod, Ranking, Signal, ThresholdState,
 };
-use taintlab_core::order::tree;
-use taintlab_core::release::KubernetesRelease;
+use taintlab_core::order::{OrderedMap, tree};
 use taintlab_core::simulator::{EvictionView, UsageSeries};
 use taintlab_core::time::Timestamp;
 use yew::prelude::*;
@@ -18,7 +16,7 @@ use super::load_form::LoadForm;
 use crate::components::parts::draft::use_form_draft;
 use crate::components::parts::forms::TextField;
 use crate::components::parts::prose::fact;
-use crate::messages::Dispatch;
+use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 use crate::text::at;
 use crate::view_models::inspector_model::{InspectedNode, InspectedResources};
@@ -64,7 +62,7 @@ pub(crate) fn Resources(props: &ResourcesProps) -> Html {
             if let Some(known) = known {
                 <h3>{ "Thresholds of its kubelet" }</h3>
                 <ThresholdForm node={node.view.name.clone()} flags={known.flags.clone()}
-                    release={known.release} dispatch={props.dispatch.clone()} />
+                    dispatch={props.dispatch.clone()} />
             }
         </div>
     }
@@ -380,7 +378,6 @@ fn rank_key(signal: Signal, pod: &Candidate, key: RankKey) -> (&'static str, Str
 struct ThresholdFormProps {
     node: NodeName,
     flags: Vec<(&'static str, String)>,
-    release: KubernetesRelease,
     dispatch: Dispatch,
 }
 
@@ -389,10 +386,16 @@ struct ThresholdFormProps {
 fn ThresholdForm(props: &ThresholdFormProps) -> Html {
     let draft = use_form_draft::<BTreeMap<String, String>>();
     let typed = draft.typed().cloned().unwrap_or_default();
+    let errors = use_state(OrderedMap::<String, String>::new);
+    {
+        let (errors, dispatch) = (errors.clone(), props.dispatch.clone());
+        use_effect_with(typed.clone(), move |typed| {
+            let found = Callback::from(move |found| errors.set(found));
+            dispatch.emit(Msg::CheckKubeletFlags(typed.clone(), found));
+        });
+    }
     let error = |name: &str| -> Vec<AttrValue> {
-        let Some(value) = typed.get(name) else { return Vec::new() };
-        let result = KubeletConfiguration::default().set_flag(props.release.into(), name, value);
-        result.err().map(|error| error.to_string().into()).into_iter().collect()
+        errors.get(name).into_iter().map(|error| AttrValue::from(error.clone())).collect()
     };
     let field = |(name, value): &(&'static str, String)| {
         let name = *name;
