@@ -166,7 +166,7 @@ fn complete(mut pod: Value, purpose: Purpose) -> Value {
 
 /// Removes what the cluster, not the user, says about an object.
 fn without_observations(mut object: Value) -> Value {
-    const OBSERVED: [&str; 9] = [
+    const OBSERVED: [&str; 10] = [
         "uid",
         "resourceVersion",
         "generation",
@@ -175,6 +175,8 @@ fn without_observations(mut object: Value) -> Value {
         "deletionGracePeriodSeconds",
         "selfLink",
         "managedFields",
+        // Nobody would take them off again where their controller is not.
+        "finalizers",
         // The cluster would delete an object whose owner does not exist.
         "ownerReferences",
     ];

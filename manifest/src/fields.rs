@@ -202,6 +202,7 @@ const METADATA: &[Field] = &[
     time("creationTimestamp"),
     word("deletionTimestamp"),
     word("deletionGracePeriodSeconds"),
+    word("finalizers"),
     fields("ownerReferences", OWNER),
     word("generation"),
 ];

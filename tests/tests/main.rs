@@ -85,6 +85,7 @@ mod workloads {
     mod controllers;
     mod descheduler;
     mod evictions;
+    mod finalizers;
     mod pod_states;
     mod rules;
 }

@@ -106,7 +106,8 @@ impl PodVerdict {
                 "The pod tolerates the taint for some time, and is deleted when that is over."
             }
             Self::Terminating => {
-                "The pod is deleted and its grace period runs: kubectl shows Terminating."
+                "The pod is deleted; its grace period runs, or a finalizer keeps it: kubectl shows \
+                 Terminating."
             }
             Self::Stuck => {
                 "The pod is deleted, but stays Terminating until its unreachable kubelet \

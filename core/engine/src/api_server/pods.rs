@@ -92,7 +92,17 @@ impl ApiServer {
         if !another {
             self.count_generation(&mut pod, old);
         }
-        Ok(Write::PutPod(key, Box::new(pod)))
+        Ok(self.put_or_remove(key, pod))
+    }
+
+    /// Stores a changed pod, unless only finalizers kept it and now none does. Mirrors
+    /// `ShouldDeleteDuringUpdate`.
+    fn put_or_remove(&self, key: PodKey, pod: Pod) -> Write {
+        let ended = pod.is_terminating() && pod.metadata.deletion_grace_period_seconds == Some(0);
+        if ended && !self.is_kept(&pod) {
+            return Write::RemovePod(key);
+        }
+        Write::PutPod(key, Box::new(pod))
     }
 
     /// A change of `spec` is another generation. Mirrors `updatePodGeneration`. The first one is
@@ -123,7 +133,7 @@ impl ApiServer {
         let check = |options: &ValidationOptions| validate_pod_update(&pod, old, options);
         self.check(check, || format!("Pod \"{}\"", key.name()))?;
         self.count_generation(&mut pod, old);
-        Ok(Write::PutPod(key, Box::new(pod)))
+        Ok(self.put_or_remove(key, pod))
     }
 
     pub(crate) fn bind_pod(&mut self, key: PodKey, node: &NodeName) -> Result<Write, CommandError> {
@@ -253,15 +263,9 @@ impl ApiServer {
         let pod = self.cluster.get_pod(key)?;
         let own = self.grace_period_seconds(pod);
         let seconds = if own == 0 { 0 } else { asked.unwrap_or(own) };
-        if let Some(had) = pod.metadata.deletion_grace_period_seconds
-            && pod.is_terminating()
-            && (asked.is_none() || seconds >= had)
-        {
+        let had = pod.metadata.deletion_grace_period_seconds;
+        if pod.is_terminating() && (asked.is_none() || had.is_some_and(|had| seconds >= had)) {
             return None;
-        }
-        if pod.is_terminating() && asked.is_none() {
-            let is_over = pod.metadata.deletion_grace_period_seconds == Some(0);
-            return is_over.then(|| self.remove_pod(key.clone()));
         }
         let Ok(grace @ 1..) = u64::try_from(seconds) else {
             return Some(self.remove_pod(key.clone()));
@@ -282,10 +286,10 @@ impl ApiServer {
         Some(Write::Terminate(termination, Box::new(pod)))
     }
 
-    /// `DELETE` with a grace period of zero. A pod that its Job has not counted yet stays, with a
-    /// grace period that is over.
+    /// `DELETE` with a grace period of zero. A pod with finalizers stays, with a grace period that
+    /// is over. Mirrors `deletionFinalizersForGarbageCollection` and `rest.BeforeDelete`.
     pub(crate) fn remove_pod(&self, key: PodKey) -> Write {
-        let pod = self.cluster.get_pod(&key).filter(|pod| self.is_tracked(pod));
+        let pod = self.cluster.get_pod(&key).filter(|pod| self.is_kept(pod));
         let Some(pod) = pod else { return Write::RemovePod(key) };
         let mut pod = Pod::clone(pod);
         let now = self.wall_clock(self.now).truncated_to_seconds();
@@ -294,9 +298,11 @@ impl ApiServer {
         Write::PutPod(key, Box::new(pod))
     }
 
-    /// Whether the Job controller is to take a finalizer off the pod: that of a Job that is over or
-    /// gone is taken off at once.
-    fn is_tracked(&self, pod: &Pod) -> bool {
+    /// Whether a finalizer keeps the pod: that of a Job which is over or gone is taken off at once.
+    fn is_kept(&self, pod: &Pod) -> bool {
+        if pod.has_foreign_finalizer() {
+            return true;
+        }
         let job = pod.metadata.controller_key().filter(|_| pod.has_job_finalizer());
         let job = job.and_then(|job| self.cluster.get_workload(&job));
         self.config.control_plane
@@ -308,13 +314,9 @@ impl ApiServer {
 
     /// Takes the finalizer of a Job off a pod, which is gone then if it was only kept by that.
     pub(crate) fn finalize_pod(&self, key: &PodKey) -> Option<Write> {
-        let pod = self.cluster.get_pod(key)?;
-        if pod.metadata.deletion_grace_period_seconds == Some(0) {
-            return Some(Write::RemovePod(key.clone()));
-        }
-        let mut pod = Pod::clone(pod);
+        let mut pod = Pod::clone(self.cluster.get_pod(key)?);
         pod.remove_job_finalizer();
-        Some(Write::PutPod(key.clone(), Box::new(pod)))
+        Some(self.put_or_remove(key.clone(), pod))
     }
 
     /// `GET`, then `PATCH` if the condition changes the status: what came of it, and what is to be
@@ -400,12 +402,7 @@ impl ApiServer {
     pub(crate) fn disown_pod(&self, key: &PodKey) -> Option<Write> {
         let mut pod = Pod::clone(self.cluster.get_pod(key)?);
         pod.metadata.owner_references.retain(|owner| owner.controller != Some(true));
-        if pod.has_job_finalizer() {
-            pod.remove_job_finalizer();
-            if pod.metadata.deletion_grace_period_seconds == Some(0) {
-                return Some(Write::RemovePod(key.clone()));
-            }
-        }
-        Some(Write::PutPod(key.clone(), Box::new(pod)))
+        pod.remove_job_finalizer();
+        Some(self.put_or_remove(key.clone(), pod))
     }
 }

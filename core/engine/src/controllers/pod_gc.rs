@@ -369,8 +369,15 @@ impl Controller for PodGcController {
     }
 }
 
+/// Whether a pass can delete pods of a node that is gone. Upstream deletes those that finalizers
+/// keep again and again, which changes nothing.
 fn has_orphans(cluster: &Cluster, node: &str) -> bool {
-    !node.is_empty() && cluster.get_node(node).is_none() && cluster.pods_of(node).next().is_some()
+    let is_kept = |pod: &Pod| {
+        pod.metadata.deletion_grace_period_seconds == Some(0) && pod.has_foreign_finalizer()
+    };
+    !node.is_empty()
+        && cluster.get_node(node).is_none()
+        && cluster.pods_of(node).any(|(_, pod)| !is_kept(pod))
 }
 
 /// Whether a kubelet has evicted a pod. Mirrors `PodIsEvicted`.

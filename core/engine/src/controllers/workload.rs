@@ -515,6 +515,8 @@ pub(super) fn pod_of_template(owner: &Workload, key: &PodKey) -> Pod {
     pod.metadata.namespace = key.namespace().into();
     pod.metadata.labels.clone_from(&template.metadata.labels);
     pod.metadata.annotations.clone_from(&template.metadata.annotations);
+    let finalizers = template.metadata.other.get("finalizers").cloned();
+    pod.metadata.other.set("finalizers", finalizers.unwrap_or_default());
     pod.metadata.owner_references.push(owner.owner_reference());
     pod.spec = template.spec.clone();
     pod

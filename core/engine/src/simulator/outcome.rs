@@ -195,7 +195,8 @@ impl RunOutcome {
                     let node = pod.map(|pod| pod.spec.node_name.as_str()).unwrap_or_default();
                     stuck.entry(node).or_default().push(key.clone());
                 }
-                (PodVerdict::Terminating, _) => {}
+                // Finalizers keep it.
+                (PodVerdict::Terminating, _) => not_ready.push(key.clone()),
                 (_, PodHealth::Unschedulable) => {
                     reasons.entry(why_unschedulable(simulator, key)).or_default().push(key.clone());
                 }

@@ -56,7 +56,8 @@ impl<'a> PodStates<'a> {
             let seconds = pod.metadata.deletion_grace_period_seconds.unwrap_or_default();
             let grace = Timestamp::from_secs(u64::try_from(seconds).unwrap_or_default());
             let since = Timestamp::ZERO.saturating_add(until - grace);
-            let timer = Some(PodTimer { since, until });
+            let ends = !pod.has_foreign_finalizer();
+            let timer = ends.then_some(PodTimer { since, until });
             return PodState { verdict: PodVerdict::Terminating, timer, ..state };
         }
         let worker = self.simulator.nodes.taint_eviction.scheduled_eviction(key);

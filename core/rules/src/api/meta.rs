@@ -50,6 +50,14 @@ pub struct ObjectMeta {
     pub other: ObjectMetaFields,
 }
 
+impl ObjectMeta {
+    /// The names in `finalizers`: a deleted object stays until all have been taken off.
+    pub fn finalizers(&self) -> impl Iterator<Item = &str> {
+        let list = self.other.get("finalizers").and_then(|list| list.as_array());
+        list.into_iter().flatten().filter_map(|one| one.as_str())
+    }
+}
+
 /// `metav1.OwnerReference`: an object that owns this one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

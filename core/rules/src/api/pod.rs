@@ -155,28 +155,33 @@ impl Pod {
 
     /// Whether a Job keeps the pod until it has counted it.
     pub fn has_job_finalizer(&self) -> bool {
-        let finalizers = self.metadata.other.get("finalizers").and_then(|list| list.as_array());
-        finalizers.is_some_and(|list| list.iter().any(|one| *one == JOB_FINALIZER))
+        self.metadata.finalizers().any(|one| one == JOB_FINALIZER)
+    }
+
+    /// The finalizers that keep a deleted pod until somebody outside takes them off: those of Jobs
+    /// and of the garbage collector go by themselves.
+    pub fn foreign_finalizers(&self) -> impl Iterator<Item = &str> {
+        let own = [JOB_FINALIZER, "foregroundDeletion", "orphan"];
+        self.metadata.finalizers().filter(move |one| !own.contains(one))
+    }
+
+    /// Whether a finalizer keeps the pod until somebody outside takes it off.
+    pub fn has_foreign_finalizer(&self) -> bool {
+        self.foreign_finalizers().next().is_some()
     }
 
     /// The Job that the pod is of keeps it until it has counted it.
     pub fn add_job_finalizer(&mut self) {
-        let mut list = self.finalizers();
-        list.push(JOB_FINALIZER.into());
+        let list: Vec<&str> = self.metadata.finalizers().chain([JOB_FINALIZER]).collect();
         self.metadata.other.set("finalizers", list.into());
     }
 
     /// The Job has counted the pod.
     pub fn remove_job_finalizer(&mut self) {
-        let mut list = self.finalizers();
-        list.retain(|one| *one != JOB_FINALIZER);
+        let finalizers = self.metadata.finalizers();
+        let list: Vec<&str> = finalizers.filter(|one| *one != JOB_FINALIZER).collect();
         let list = if list.is_empty() { Value::Null } else { list.into() };
         self.metadata.other.set("finalizers", list);
-    }
-
-    fn finalizers(&self) -> Vec<Value> {
-        let list = self.metadata.other.get("finalizers").and_then(|list| list.as_array());
-        list.cloned().unwrap_or_default()
     }
 
     /// Sets a condition; its transition is now if the status changes.

@@ -16,6 +16,7 @@ use core::num::IntErrorKind;
 use crate::api::{
     Node, ObjectMeta, Pod, Taint, TaintEffect, Toleration, TolerationOperator, in_bytes,
 };
+use crate::order::Order;
 use crate::policy::matching::is_canonical;
 use crate::quote::go_quote;
 use crate::release::{FeatureGate, FeatureGates, KubernetesRelease};
@@ -331,8 +332,8 @@ fn validate_requests(pod: &Pod) -> Vec<FieldError> {
     errors
 }
 
-/// Checks what changes when `old` becomes `new`: the labels, the tolerations and the node, which
-/// only a binding may set. `Lt` and `Gt` are accepted too if the old pod has them. Mirrors
+/// Checks what changes when `old` becomes `new`: the labels, the tolerations, the finalizers of a
+/// pod that is being deleted, and the node, which only a binding may set. `Lt` and `Gt` are accepted too if the old pod has them. Mirrors
 /// `ValidatePodUpdate` and, for these operators, `GetValidationOptionsFromPodSpecAndMeta`.
 #[must_use]
 pub fn validate_pod_update(new: &Pod, old: &Pod, options: &ValidationOptions) -> Vec<FieldError> {
@@ -349,6 +350,20 @@ pub fn validate_pod_update(new: &Pod, old: &Pod, options: &ValidationOptions) ->
         "spec.tolerations",
         options,
     ));
+    let known = |one: &&str| old.metadata.finalizers().any(|known| known == *one);
+    let mut added: Vec<&str> = new.metadata.finalizers().filter(|one| !known(one)).collect();
+    if old.is_terminating() && !added.is_empty() {
+        added.order();
+        let added: Vec<String> = added.into_iter().map(go_quote).collect();
+        errors.push(FieldError::forbidden(
+            "metadata.finalizers",
+            format!(
+                "no new finalizers can be added if the object is being deleted, found new \
+                 finalizers []string{{{}}}",
+                added.join(", ")
+            ),
+        ));
+    }
     if new.spec.node_name != old.spec.node_name {
         errors.push(FieldError::forbidden(
             "spec",

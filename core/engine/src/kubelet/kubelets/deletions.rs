@@ -106,10 +106,11 @@ impl Kubelets {
         }
     }
 
-    /// The status in which a deleted pod of a Job ends: since 1.27 that is posted before the
-    /// deletion is confirmed. Of other pods nobody would see it, since they are gone at once.
+    /// The status in which a deleted pod of a Job or with finalizers ends: since 1.27 that is posted
+    /// before the deletion is confirmed. Nobody would see it of other pods, which are gone at once.
     pub(crate) fn last_status(&self, now: Time, pod: &Pod) -> Option<Pod> {
-        if pod.metadata.controller_key_of(WorkloadKind::Job).is_none()
+        let of_job = pod.metadata.controller_key_of(WorkloadKind::Job).is_some();
+        if !of_job && !pod.has_foreign_finalizer()
             || pod.has_ended()
             || !pod.is_terminating()
             || !self.config.release.posts_phase_of_deleted_pods()
