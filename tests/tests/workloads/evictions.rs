@@ -76,6 +76,33 @@ fn evictions_say_so_since_1_26() {
     assert_eq!(reason(&simulator, "unready"), "EvictionByEvictionAPI");
 }
 
+/// Whoever asks the eviction API, pods that it lets go are evicted, and counted once; what is
+/// deleted is not.
+#[test]
+fn an_eviction_counts_whoever_asks_for_it() {
+    let evict = json!({ "evictPod": { "pod": "default/unready" } });
+    let delete = json!({ "deletePod": { "pod": "default/unready" } });
+    let drain = |deletes: bool| {
+        let options = json!({ "force": true, "disableEviction": deletes });
+        json!({ "drain": { "nodes": ["n"], "options": options } })
+    };
+    for (command, control_plane, counted) in [
+        (&evict, true, 1),
+        (&delete, true, 0),
+        (&drain(false), true, 1),
+        (&drain(false), false, 2),
+        (&drain(true), true, 0),
+    ] {
+        let mut config = SimulatorConfig::with_control_plane(KubernetesRelease::NEWEST);
+        config.control_plane = control_plane;
+        let mut simulator = cluster_with(config);
+        let command: Command = serde_json::from_value(command.clone()).unwrap();
+        simulator.handle_command(Timestamp::from_secs(1), command.clone()).unwrap();
+        simulator.advance_to(Timestamp::from_secs(3)).unwrap();
+        assert_eq!(simulator.evictions_until_now(), counted, "{command:?}, {control_plane}");
+    }
+}
+
 /// Whoever asks for the end of a pod is refused as often as it was said, in the words of kubectl;
 /// nothing is charged for that, and no budget is asked before.
 #[test]

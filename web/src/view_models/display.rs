@@ -3,7 +3,7 @@
 use taintlab_core::api::{NodeName, PodKey, Taint, WorkloadKey};
 use taintlab_core::command::{ApiErrorKind, Command, PodWrite};
 use taintlab_core::event::{
-    EventKind, EventSubject, ObjectReference, RecordedEvent, RequestResult,
+    EventKind, EventSubject, ObjectReference, RecordedEvent, RequestResult, RequestVerb,
 };
 use taintlab_core::protocol::zone::ZoneKey;
 
@@ -124,7 +124,8 @@ fn happened(what: &EventKind) -> RowText {
         EventKind::Request { verb, result, .. } => {
             // Users are refused, too.
             let refused = matches!(result, RequestResult::Error(_));
-            ("Request", if refused { api } else { taint_eviction }, format!("{verb}: {result}"))
+            let by_api = refused || *verb == RequestVerb::Evict;
+            ("Request", if by_api { api } else { taint_eviction }, format!("{verb}: {result}"))
         }
         EventKind::Decided(decision) => ("Decision", taint_eviction, decision.decision.to_string()),
         EventKind::DeviceEvictionPlanned { eviction, .. } => {

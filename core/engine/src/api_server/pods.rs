@@ -233,6 +233,12 @@ impl ApiServer {
         Err(CommandError::RequestFailed { pod, verb, error })
     }
 
+    /// Reports what the eviction API answers, before the object's own event.
+    pub(crate) fn report_eviction(&mut self, pod: &PodKey, result: RequestResult) {
+        let (uid, verb) = (self.uid_of(pod), RequestVerb::Evict);
+        self.emit(EventKind::Request { pod: pod.clone(), uid, verb, result });
+    }
+
     /// `kubectl delete`.
     pub(crate) fn user_deletes_pod(
         &mut self,

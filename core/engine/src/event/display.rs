@@ -14,8 +14,8 @@ use crate::controllers::taint_eviction::EvictionDecision;
 use crate::kubelet::EVICTED;
 
 impl EventKind {
-    /// Whether a pod is evicted by this: the API server accepts a controller's `DELETE` or
-    /// eviction, or its kubelet ends it to free what it uses.
+    /// Whether a pod is evicted by this: the API server accepts a controller's `DELETE`, or an
+    /// eviction by anybody, also by a drain; or its kubelet ends it to free what it uses.
     #[must_use]
     pub fn is_eviction(&self) -> bool {
         if let Self::EventRecorded(event) = self {

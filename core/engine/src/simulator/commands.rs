@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use taintlab_rules::api::{ConditionStatus, Node, NodeName, PodKey};
-use taintlab_rules::protocol::{ApiErrorKind, RequestVerb};
+use taintlab_rules::protocol::{ApiErrorKind, RequestResult, RequestVerb};
 use taintlab_rules::time::Span;
 
 use super::Simulator;
@@ -284,6 +284,9 @@ impl Simulator {
         let verb = if disable_eviction { RequestVerb::Delete } else { RequestVerb::Evict };
         // The command asks once more, and then nothing is left to be refused: here it has its verb.
         let asked = self.api.check_pod_request(&pod, verb);
+        if asked.is_ok() && !disable_eviction && self.control.is_none() {
+            self.api.report_eviction(&pod, RequestResult::Ok);
+        }
         match asked.and_then(|()| self.apply(command)) {
             Ok(()) => EvictAnswer::Accepted,
             Err(

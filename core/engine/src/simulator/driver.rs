@@ -240,9 +240,10 @@ impl Simulator {
                         (None, Some(control)) => control.answer_eviction(&self.api, &pod),
                         (None, None) => RequestResult::NotFound,
                     };
-                    let (uid, verb) = (self.api.uid_of(&pod), RequestVerb::Evict);
-                    self.api.emit(EventKind::Request { pod: pod.clone(), uid, verb, result });
                     let granted = result.is_ok() && self.evict(&pod, None).is_ok();
+                    if !result.is_ok() {
+                        self.api.report_eviction(&pod, result);
+                    }
                     if let Some(control) = &mut self.control {
                         control.descheduled(&mut self.api.context(&mut self.sequence), id, granted);
                     }
@@ -287,6 +288,7 @@ impl Simulator {
         self.sync_budgets();
         let control = self.control.as_ref().ok_or(CommandError::NoControlPlane)?;
         let eviction = control.decide_eviction(&self.api, pod, grace)?;
+        self.api.report_eviction(pod, RequestResult::Ok);
         if let Some((budget, status)) = eviction.charged {
             self.commit(self.api.write_budget_status(&budget, status));
         }
