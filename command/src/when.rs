@@ -8,10 +8,11 @@ use taintlab_answers::simulation::Simulation;
 use taintlab_answers::whatif::{WhenEvicted, WhenEvictedOptions, pod_source, when_evicted};
 use taintlab_core::api::{Node, PodKey, Taint};
 use taintlab_core::command::Command;
+use taintlab_core::controllers::node_lifecycle::ZoneView;
 use taintlab_core::eviction_timeline::time_budget::TimeBudget;
 use taintlab_core::policy::matching::Verdict;
 use taintlab_core::scenario::Scenario;
-use taintlab_core::simulator::NodeFault;
+use taintlab_core::simulator::{NodeFault, stopped_zone};
 use taintlab_core::time::{Timestamp, format_duration};
 use taintlab_words::matching::verdict as sentence;
 use taintlab_words::{Style, table};
@@ -93,10 +94,10 @@ impl Fault {
     }
 }
 
-/// Eviction of the pod, or the verdict on one that stays.
+/// Eviction of the pod, or the reason why it stays.
 pub(crate) struct Answer {
     pub(crate) budget: Option<TimeBudget>,
-    pub(crate) verdict: Option<Verdict>,
+    pub(crate) why: Option<String>,
 }
 
 /// An answer, and what it is about.
@@ -208,7 +209,7 @@ pub(crate) fn words(pod: &str, node: &str, fault: &Fault, answer: &Answer, style
         Some(budget) => evicted(budget, &text, style),
         None => {
             let head = style.bold(&format!("{pod}: if {text}, it is not evicted"));
-            let why = answer.verdict.as_ref().map(|it| sentence(it) + "\n").unwrap_or_default();
+            let why = answer.why.as_ref().map(|it| format!("{it}\n")).unwrap_or_default();
             format!("{head}\n{why}")
         }
     }
@@ -248,13 +249,24 @@ pub(crate) fn judged(
     }
     let budget = simulation.engine.record_or_forecast(key, &mut simulation.forecast);
     if budget.is_some() {
-        return Ok(Answer { budget, verdict: None });
+        return Ok(Answer { budget, why: None });
     }
     // A pod that stays may be gone by then: that of a Job that is done, or one that was deleted.
     let end = Timestamp::ZERO.saturating_add(SETTLED);
     simulation.run(end).map_err(|problems| Stop::problems(&problems))?;
-    let explained = simulation.engine.explain(key);
-    Ok(Answer { budget: None, verdict: explained.map(|it| it.matching.verdict) })
+    let verdict = simulation.engine.explain(key).map(|it| it.matching.verdict);
+    let why = verdict.map(|verdict| match stopped_zone(&simulation.engine, node) {
+        Some(ZoneView { state: Some(state), rate_text, .. })
+            if verdict == Verdict::NoNoExecuteTaints =>
+        {
+            format!(
+                "a running pod stays: its zone is in {state}, so that the node lifecycle \
+                 controller taints no node of it; eviction rate {rate_text}"
+            )
+        }
+        _ => sentence(&verdict),
+    });
+    Ok(Answer { budget: None, why })
 }
 
 /// On its node in a healthy cluster.
@@ -297,11 +309,9 @@ fn alone(
     let node: Node = decode(serde_json::to_value(&node).unwrap_or_default(), "node")
         .map_err(|wrong| Stop::failed(format!("error: {}", wrong.0)))?;
     match when_evicted(source, node, options).map_err(|wrong| Stop::problems(&wrong))? {
-        WhenEvicted::Evicted(it) => {
-            Ok(Answer { budget: Some(it.budget), verdict: Some(it.matching.verdict) })
-        }
+        WhenEvicted::Evicted(it) => Ok(Answer { budget: Some(it.budget), why: None }),
         WhenEvicted::NotEvicted(it) => {
-            Ok(Answer { budget: None, verdict: Some(it.matching.verdict) })
+            Ok(Answer { budget: None, why: Some(sentence(&it.matching.verdict)) })
         }
     }
 }

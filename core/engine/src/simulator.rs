@@ -64,6 +64,7 @@ pub use self::outcome::{OutcomeKind, OutcomePart, RunOutcome, StuckPods, Unsched
 pub use self::pod_explanation::{PodExplanation, device_eviction};
 pub use self::ready_history::{Availability, Gap, Readiness, ReadyStep};
 pub use self::states::PodStates;
+pub use self::views::stopped_zone;
 pub use self::volume_views::{
     AttachmentView, ClaimView, StorageClassView, StorageView, VolumeView,
 };

@@ -336,3 +336,28 @@ spec:
         assert!(pod != old || ran.out.contains(since), "{}", ran.out);
     }
 }
+
+/// Where the node lifecycle controller stops, that is why nothing is evicted.
+#[test]
+fn a_pod_that_stays_since_the_controller_stops_says_so() {
+    let node = |name: &str| {
+        format!(
+            "apiVersion: v1\nkind: Node\nmetadata: {{name: {name}, \
+             labels: {{topology.kubernetes.io/zone: z}}}}\n---\n"
+        )
+    };
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n\
+               spec: {nodeName: n1, containers: [{name: c}]}\n";
+    let ask = |nodes: &[&str], fault: &str| {
+        let nodes: String = nodes.iter().map(|name| node(name)).collect();
+        let line = format!("when p -f c.yaml --fault {fault}");
+        taintlab(&line, &[("c.yaml", &(nodes + pod))]).out
+    };
+    let said = ask(&["n1"], "lost");
+    let why = "default/p: if n1 is unreachable from now on, it is not evicted\n\
+               a running pod stays: its zone is in FullDisruption, so that the node lifecycle \
+               controller taints no node of it; eviction rate 0: no node of the cluster is ready\n";
+    assert!(said.starts_with(why), "{said}");
+    assert!(!ask(&["n1", "n2"], "lost").contains("not evicted"));
+    assert!(ask(&["n1"], "none").contains("there is no NoExecute taint"));
+}

@@ -5,10 +5,13 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use serde_json::Value;
-use taintlab_rules::api::BudgetStatus;
-use taintlab_rules::api::{Lease, Node, NodeName, PodKey, WorkloadKey};
+use taintlab_rules::api::node_condition_type::READY;
+use taintlab_rules::api::{
+    BudgetStatus, ConditionStatus, Lease, Node, NodeName, PodKey, WorkloadKey,
+};
 use taintlab_rules::order::OrderedSet;
 use taintlab_rules::policy::scheduling::Decision;
+use taintlab_rules::protocol::zone::ZoneKey;
 use taintlab_rules::time::Timestamp;
 
 use super::{
@@ -250,4 +253,15 @@ impl Simulator {
         self.control.as_ref()?;
         self.api.cluster.get_budget(key).map(|budget| BudgetStatus::of(budget))
     }
+}
+
+/// The zone of a node that is not ready, if the node lifecycle controller taints no node of it.
+/// Mirrors `Controller.handleDisruption`.
+#[must_use]
+pub fn stopped_zone(simulator: &Simulator, node: &str) -> Option<ZoneView> {
+    let node = simulator.api.cluster.get_node(node)?;
+    let is_ready = node.condition(READY).is_some_and(|it| it.status == ConditionStatus::True);
+    let key = ZoneKey::of(&node.metadata.labels);
+    let zone = simulator.zones().into_iter().find(|zone| zone.key == key);
+    zone.filter(|zone| !is_ready && zone.qps <= 0.0)
 }
