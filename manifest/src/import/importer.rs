@@ -3,12 +3,14 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 use taintlab_core::api::{
-    Node, ObjectMeta, Pod, PodDisruptionBudget, SharedPool, Workload, WorkloadKind,
+    Amounts, Node, ObjectMeta, Pod, PodDisruptionBudget, ResourceError, SharedPool, Workload,
+    WorkloadKind, node_allocatable, pod_requests,
 };
 use taintlab_core::order::OrderedSet;
 use taintlab_core::policy::validation::{
     FieldError, ValidationOptions, validate_budget, validate_node, validate_pod, validate_workload,
 };
+use taintlab_core::release::KubernetesRelease;
 use taintlab_core::slices::Pace;
 
 use super::{Import, join};
@@ -302,7 +304,8 @@ impl<'t, 'f> Importer<'t, 'f> {
         drop_resource_version(&mut node.metadata);
         self.warnings(path, near_miss::of_fields(tree, near_miss::NODE_SPEC));
         let errors = validate_node(&node, &options());
-        let valid = self.is_valid(path, tree, errors);
+        let valid = self.is_valid(path, tree, errors)
+            && self.is_readable(path, tree, "", node_allocatable(&node));
         let taken = valid && self.is_new(path, tree, "node", &node.metadata.name);
         if taken {
             self.import.nodes.push(node);
@@ -314,7 +317,8 @@ impl<'t, 'f> Importer<'t, 'f> {
         in_default(&mut pod.metadata);
         self.warnings(path, near_miss::of_fields(tree, near_miss::POD_SPEC));
         let errors = validate_pod(&pod, &options());
-        let valid = self.is_valid(path, tree, errors);
+        let valid = self.is_valid(path, tree, errors)
+            && self.is_readable(path, tree, "", pod_requests(&pod, KubernetesRelease::NEWEST, &[]));
         let taken = valid && self.is_new(path, tree, "pod", pod.key().as_str());
         if taken {
             pod.share_parts(&mut self.shared);
@@ -329,7 +333,14 @@ impl<'t, 'f> Importer<'t, 'f> {
         in_default(&mut workload.metadata);
         let errors = validate_workload(&workload, &options());
         let name = workload.key().to_string();
-        let valid = self.is_valid(path, tree, errors);
+        let pod = Pod { spec: workload.spec.template.spec.clone(), ..Pod::default() };
+        let valid = self.is_valid(path, tree, errors)
+            && self.is_readable(
+                path,
+                tree,
+                "spec.template",
+                pod_requests(&pod, KubernetesRelease::NEWEST, &[]),
+            );
         let taken = valid && self.is_new(path, tree, "workload", &name);
         if taken {
             self.import.workloads.push(workload);
@@ -365,6 +376,20 @@ impl<'t, 'f> Importer<'t, 'f> {
         let valid = errors.is_empty();
         self.errors(path, errors.iter().map(|error| tree.refusal(error)).collect());
         valid
+    }
+
+    /// Reports an amount that is no quantity, in the object at `inside`.
+    fn is_readable(
+        &mut self,
+        path: &str,
+        tree: &Spanned<'t>,
+        inside: &str,
+        amounts: Result<Amounts, ResourceError>,
+    ) -> bool {
+        let Err(ResourceError { field, message }) = amounts else { return true };
+        let field = join(inside, &field);
+        self.errors(path, vec![Problem::new(tree.locate(&field), message).at(field)]);
+        false
     }
 
     /// Notes the name of an object, and reports an error if the name is taken.
