@@ -41,7 +41,7 @@ playgroundTest(
     await page.goto(`${url}?new`, { waitUntil: "commit" });
     await ready(page);
     assert.ok((await page.getByTestId("board").locator("[data-pod]").count()) > 10);
-    await atOnce(page, () => page.keyboard.press("n"));
+    await atOnce(page, () => page.keyboard.press("e"));
     await page.getByTestId("busy").getByText("Loading the engine").waitFor();
     assert.equal(await now(page), 0n);
     arrives();
@@ -62,7 +62,7 @@ playgroundTest(
     await atOnce(page, () => alert.getByRole("button", { name: "Try again" }).click());
     await alert.waitFor({ state: "detached" });
     await ready(page);
-    await atOnce(page, () => page.keyboard.press("n"));
+    await atOnce(page, () => page.keyboard.press("e"));
     await until(page, async () => assert.ok((await now(page)) > 0n));
     // The browser says on its console that a request failed.
     problems.length = 0;

@@ -51,7 +51,7 @@ pub(crate) use self::branches::{Branch, MAIN};
 use self::history::History;
 pub(crate) use self::moments::{Back, RunTo, Way};
 use self::rows::Home;
-pub(crate) use self::rows::{Gone, Mark, MarkKind, Row, RowKind, is_about_zones};
+pub(crate) use self::rows::{Gone, Mark, MarkKind, Row, RowKind, is_about_zones, stops};
 pub(crate) use self::start::{NodeGroups, StartChange, StartSettings, set_release};
 
 /// The time that "run to the end" goes at most where there may be no end.

@@ -17,7 +17,7 @@ use super::visits::Staging;
 use super::{Host, Tell};
 use crate::files;
 use crate::protocol::{Effect, Notice, Progress, Reply, Request, Update};
-use crate::session::{Back, EndRun, MarkKind, Row, RowKind, RunTo, Session, Way};
+use crate::session::{Back, EndRun, MarkKind, Row, RowKind, RunTo, Session, Way, stops};
 use crate::text::{at, count};
 use crate::view_models::ViewModels;
 use crate::view_models::about::About;
@@ -100,7 +100,7 @@ impl Search {
     fn finds(&mut self, session: &Session, rows: &[Rc<Row>]) -> bool {
         let shown = |hidden: &[MarkKind], row: &Row| !hidden.contains(&row.kind.mark());
         match self {
-            Self::Shown(hidden) => rows.iter().any(|row| shown(hidden, row)),
+            Self::Shown(hidden) => stops(rows, hidden).next().is_some(),
             Self::About(about, hidden) => {
                 about.follow(session, rows);
                 rows.iter().any(|row| shown(hidden, row) && about.holds(row))
@@ -251,12 +251,6 @@ impl Host {
             }
             Request::Read(text, name, keep_all) => self.reads(Some((text, name)), keep_all)?,
             Request::ReadAgain(keep_all) => self.reads(None, keep_all)?,
-            Request::Step if hidden.is_empty() => {
-                let (rows, mut stepped) = (self.session.rows().len(), true);
-                self.change(|session| stepped = session.step());
-                self.say_of_step(rows, stepped);
-                return Err(Reply::Done);
-            }
             Request::Step => What::Search(self.session.begin_run_to(), Search::Shown(hidden)),
             Request::StepAbout(true) => {
                 let about = self.about_selected(&hidden)?;
@@ -591,7 +585,7 @@ impl Host {
         if stepped {
             self.announce_rows(before, None);
         } else {
-            self.announce("No further events of the kinds that are shown");
+            self.notice(Notice::info("No further events of the kinds that are shown"));
         }
     }
 

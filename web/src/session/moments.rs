@@ -4,7 +4,7 @@
 use taintlab_core::condition::Condition;
 use taintlab_core::time::Timestamp;
 
-use super::{DAY, MarkKind, Row, Session};
+use super::{DAY, MarkKind, Row, Session, stops};
 
 /// Moments that a search visits at most.
 const LIMIT: usize = 200_000;
@@ -148,13 +148,13 @@ impl Session {
             from,
             reached: self.reached(),
             known: self.known_rows().len(),
-            until: from.saturating_add(DAY),
+            until: self.next().map_or(from, |next| next.at).saturating_add(DAY),
             left: LIMIT,
         }
     }
 
     /// Goes forward to the first moment whose new rows satisfy `found`; stays where it was if there
-    /// is none in a day. `None` as long as there is more to look at.
+    /// is none in a day from the next moment on. `None` as long as there is more to look at.
     pub(crate) fn go_on_to(
         &mut self,
         run: &mut RunTo,
@@ -223,8 +223,9 @@ impl Session {
 
     /// The way back to the previous event, of the kinds that are not `hidden`.
     pub(crate) fn begin_step_back(&mut self, hidden: &[MarkKind]) -> Way {
-        let way = self.begin_back_to_row(|row| !hidden.contains(&row.kind.mark()));
-        way.unwrap_or_else(|| self.begin_way(Timestamp::ZERO))
+        let now = self.now();
+        let at = stops(self.rows(), hidden).rev().map(|row| row.at).find(|at| *at < now);
+        self.begin_way(at.unwrap_or(Timestamp::ZERO))
     }
 
     /// The way back to the last row before now that satisfies `found`, if there is one.

@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use taintlab_core::api::{NodeName, PodKey};
 use taintlab_core::command::{Command, CommandError};
-use taintlab_core::event::{Event, EventKind, EventSubject, RequestResult};
+use taintlab_core::event::{
+    Event, EventKind, EventSubject, EventVisibility, ObjectReference, RecordedEvent, RequestResult,
+    RequestVerb,
+};
 use taintlab_core::kubelet::NodeShutdownReport;
 use taintlab_core::order::OrderedSet;
 use taintlab_core::time::Timestamp;
@@ -119,6 +122,45 @@ impl RowKind {
             Self::Happened(_) | Self::Skipped { .. } => MarkKind::Other,
         }
     }
+}
+
+/// The rows at which a step stops, of the kinds that are not hidden: what somebody sees who watches
+/// the cluster.
+pub(crate) fn stops<'a>(
+    rows: &'a [Rc<Row>],
+    hidden: &'a [MarkKind],
+) -> impl DoubleEndedIterator<Item = &'a Rc<Row>> {
+    let stops = move |(index, row): &(usize, &Rc<Row>)| {
+        let mark = row.kind.mark();
+        let before = index.checked_sub(1).and_then(|before| rows.get(before));
+        let patched = before.is_some_and(|before| is_patch(&before.kind));
+        !hidden.contains(&mark) && (mark.has_tick() || is_seen(&row.kind, patched))
+    };
+    rows.iter().enumerate().filter(stops).map(|(_, row)| row)
+}
+
+/// Whether a controller wrote the status of a pod. That of the pods of a node that is not ready is
+/// written one pod after the other, with an Event for each.
+const fn is_patch(kind: &RowKind) -> bool {
+    matches!(kind, RowKind::Happened(EventKind::Request { verb: RequestVerb::PatchStatus, .. }))
+}
+
+fn is_seen(kind: &RowKind, patched: bool) -> bool {
+    let RowKind::Happened(what) = kind else { return true };
+    let comes = matches!(
+        what,
+        EventKind::PodAdded { .. } | EventKind::NodeAdded { .. } | EventKind::NodeDeleted { .. }
+    );
+    let reported = matches!(what, EventKind::PodUpdated { .. }) && !patched;
+    let marked = matches!(
+        what,
+        EventKind::EventRecorded(RecordedEvent {
+            involved_object: ObjectReference::Pod { .. },
+            reason: "NodeNotReady",
+            ..
+        })
+    );
+    comes || reported || what.visibility() == EventVisibility::Notable && !marked
 }
 
 /// Whether the state or the rate of a zone changed, or of all of them.

@@ -518,7 +518,7 @@ fn back_to(session: &mut Session, condition: &Condition) -> bool {
 }
 
 fn step_to_shown(session: &mut Session, hidden: &[MarkKind]) -> bool {
-    run_to(session, |_, rows| rows.iter().any(|row| !hidden.contains(&row.kind.mark())))
+    run_to(session, |_, rows| stops(rows, hidden).next().is_some())
 }
 
 #[test]
@@ -561,4 +561,53 @@ fn steps_skip_hidden_kinds() {
     assert_eq!(session.now(), eviction);
     let change = session.begin_back_to_row(|row| row.kind.mark() == MarkKind::Change);
     assert!(change.is_some() || eviction == secs(0));
+}
+
+/// A cluster of 20 nodes in three zones, one of which is lost.
+fn outage() -> Scenario {
+    let node = |number: usize| {
+        let zone = ["a", "b", "c"][number % 3];
+        serde_json::json!({ "metadata": {
+            "name": format!("n{number}"),
+            "labels": { "topology.kubernetes.io/zone": zone },
+        }, "status": { "allocatable": { "cpu": "4", "memory": "8Gi", "pods": "20" } } })
+    };
+    let spec = serde_json::json!({
+        "replicas": 40, "selector": { "matchLabels": { "app": "web" } },
+        "template": { "metadata": { "labels": { "app": "web" } },
+            "spec": { "containers": [{ "name": "app" }] } },
+    });
+    let workload = serde_json::json!({
+        "kind": "Deployment", "metadata": { "name": "web" }, "spec": spec
+    });
+    serde_json::from_value(serde_json::json!({
+        "apiVersion": "taintlab/v1", "kind": "Scenario",
+        "kubernetes": { "nodeLifecycle": true, "controlPlane": true },
+        "objects": {
+            "nodes": (0..20).map(node).collect::<Vec<_>>(), "workloads": [workload]
+        },
+        "steps": [{ "at": "60s", "do": { "cutZoneNetwork": { "zone": "a" } } }],
+    }))
+    .unwrap()
+}
+
+/// A step stops at what somebody sees who watches the cluster: not at each status that is written,
+/// nor at moments at which nothing is seen. A step back stops there, too.
+#[test]
+fn steps_stop_at_what_is_seen() {
+    let mut session = Session::new(outage()).unwrap();
+    session.seek(secs(59));
+    let mut moments = vec![session.now()];
+    while session.now() < secs(412) && step_to_shown(&mut session, &[]) {
+        moments.push(session.now());
+    }
+    let words: Vec<String> = moments.iter().map(ToString::to_string).collect();
+    let seen = "59s 1m0s 1m50.154s 1m50.179s 1m50.204s 1m50.579s 2m0.2s 2m10.2s 2m20.2s 2m30.2s \
+                2m40.2s 2m50.2s 6m50.204s 6m52.204s";
+    assert_eq!(words.join(" "), seen, "the zone is cut, tainted; pods go, others are ready");
+    for moment in moments.iter().rev().skip(1).take(12) {
+        let way = session.begin_step_back(&[]);
+        session.arrive(way);
+        assert_eq!(session.now(), *moment);
+    }
 }
