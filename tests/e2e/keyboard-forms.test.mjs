@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 
 import { playgroundTest } from "./support/browser.mjs";
 import { edits, focused, focusedWords } from "./support/focus.mjs";
-import { keyboard, typeInto } from "./support/hands.mjs";
+import { keyboard, mouse, typeInto } from "./support/hands.mjs";
 import { log, now, pods, ready, seconds, until } from "./support/page.mjs";
 
 playgroundTest(
@@ -160,3 +160,35 @@ for (const [by, act] of [
     },
   );
 }
+
+playgroundTest("what is half typed is there again after a look at another tab", async ({ page }) => {
+  await ready(page);
+  const hand = mouse(page);
+  const look = async (typed, tabs) => {
+    for (const tab of tabs) await hand.tab(tab);
+    assert.equal(await typed.inputValue(), "half");
+    await page.getByTestId("apply").waitFor();
+  };
+  await hand.node("worker-1");
+  await hand.press(page.getByTestId("add-taint"));
+  const taint = page.getByTestId("taint-form").getByLabel("Key").last();
+  await typeInto(page, taint, "half");
+  await hand.tab("labels");
+  await hand.press(page.getByRole("button", { name: "Add a label" }));
+  const label = page.getByTestId("label-form").getByLabel("Key").last();
+  await typeInto(page, label, "half");
+  await look(taint, ["yaml", "taints"]);
+  await look(label, ["health", "labels"]);
+
+  // Another object has a form of its own.
+  await hand.node("worker-2");
+  assert.equal(await page.getByTestId("apply").count(), 0);
+  await hand.pod("shop/search-0");
+  await hand.tab("tolerations");
+  await hand.press(page.getByTestId("add-toleration"));
+  const toleration = page.getByTestId("toleration-form").getByLabel("Key").last();
+  await typeInto(page, toleration, "half");
+  await look(toleration, ["why", "tolerations"]);
+  await page.getByRole("button", { name: "Discard" }).click();
+  await page.getByTestId("apply").waitFor({ state: "detached" });
+});

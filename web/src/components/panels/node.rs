@@ -11,6 +11,7 @@ use super::faults::node_health;
 use super::head::head;
 use super::node::resources::Resources;
 use super::node::taint_form::TaintForm;
+use crate::components::parts::draft::use_form_draft;
 use crate::components::parts::icon;
 use crate::components::parts::label_form::LabelForm;
 use crate::components::parts::pod_mark::pod_row;
@@ -79,6 +80,7 @@ pub(crate) struct NodePanelProps {
 #[component]
 pub(crate) fn NodePanel(props: &NodePanelProps) -> Html {
     let tab = use_state(|| NodeTab::Taints);
+    let (taints, pairs, yaml) = (use_form_draft(), use_form_draft(), use_form_draft());
     let (view, dispatch) = (&props.node.view, &props.dispatch);
     let name = html! { { view.name.to_string() } };
     let badge = html! { <span class="badge">{ view.status() }</span> };
@@ -120,16 +122,16 @@ pub(crate) fn NodePanel(props: &NodePanelProps) -> Html {
             let command =
                 Callback::from(move |labels| Command::SetNodeLabels { node: name.clone(), labels });
             html! {
-                <LabelForm labels={labels.clone()} {command} of_node=true
+                <LabelForm labels={labels.clone()} {command} of_node=true draft={pairs}
                     dispatch={dispatch.clone()} />
             }
         }
         NodeTab::Yaml => html! {
             <YamlTab text={props.node.yaml.clone()} of={Selection::Node(view.name.clone())}
-                dispatch={dispatch.clone()} />
+                draft={yaml} dispatch={dispatch.clone()} />
         },
         NodeTab::Taints => html! {
-            <TaintForm node={view.name.clone()} taints={view.taints.clone()}
+            <TaintForm node={view.name.clone()} taints={view.taints.clone()} draft={taints}
                 dispatch={dispatch.clone()} />
         },
     };

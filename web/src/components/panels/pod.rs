@@ -18,6 +18,7 @@ use super::pod::toleration_form::TolerationForm;
 use super::pod::volumes::volumes;
 use super::pod::why::why;
 use crate::components::parts::causes::how_it_came;
+use crate::components::parts::draft::use_form_draft;
 use crate::components::parts::forms::TextField;
 use crate::components::parts::icon;
 use crate::components::parts::label_form::LabelForm;
@@ -80,6 +81,7 @@ pub(crate) struct PodPanelProps {
 pub(crate) fn PodPanel(props: &PodPanelProps) -> Html {
     let tab = use_state(|| PodTab::Why);
     let bind_to = use_state(String::new);
+    let (tolerations, pairs, yaml) = (use_form_draft(), use_form_draft(), use_form_draft());
     let (pod, dispatch) = (&props.pod, &props.dispatch);
     let state = pod.view.state;
     let name = html! {
@@ -102,20 +104,20 @@ pub(crate) fn PodPanel(props: &PodPanelProps) -> Html {
     let body = match *tab {
         PodTab::Tolerations => html! {
             <TolerationForm pod={pod.view.key.clone()} old={pod.tolerations.clone()}
-                options={pod.options} dispatch={dispatch.clone()} />
+                options={pod.options} draft={tolerations} dispatch={dispatch.clone()} />
         },
         PodTab::Labels => {
             let key = pod.view.key.clone();
             let command =
                 Callback::from(move |labels| Command::SetPodLabels { pod: key.clone(), labels });
             html! {
-                <LabelForm labels={pod.labels.clone()} {command}
+                <LabelForm labels={pod.labels.clone()} {command} draft={pairs}
                     dispatch={dispatch.clone()} />
             }
         }
         PodTab::Yaml => html! {
             <YamlTab text={pod.yaml.clone()} of={Selection::Pod(pod.view.key.clone())}
-                dispatch={dispatch.clone()} />
+                draft={yaml} dispatch={dispatch.clone()} />
         },
         PodTab::Why => html! {
             <div class="stack">

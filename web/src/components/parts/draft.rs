@@ -7,7 +7,9 @@ use super::forms::error_list;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 
-/// The input of a form until it is applied as a whole, and the reason if it was refused.
+/// The input of a form until it is applied as a whole, and the reason if it was refused. A panel
+/// keeps those of its forms, which come and go with its tabs.
+#[derive(PartialEq)]
 pub(crate) struct FormDraft<T: 'static> {
     typed: UseStateHandle<Option<T>>,
     failure: UseStateHandle<Option<AttrValue>>,

@@ -9,7 +9,7 @@ use taintlab_core::order::tree;
 use taintlab_core::policy::validation::{is_valid_label_value, validate_label_name};
 use yew::prelude::*;
 
-use super::draft::use_form_draft;
+use super::draft::FormDraft;
 use super::forms::{TextField, message};
 use super::icon;
 use super::new_row::use_new_row;
@@ -26,11 +26,14 @@ pub(crate) struct LabelFormProps {
     /// Whether these are labels of a node, some of which name its zone or region.
     #[prop_or_default]
     pub(crate) of_node: bool,
+    /// The input.
+    pub(crate) draft: FormDraft<Pairs>,
     /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
 
-type Pairs = Vec<(String, String)>;
+/// Keys and values, in the order of the form.
+pub(crate) type Pairs = Vec<(String, String)>;
 
 fn pairs(labels: &BTreeMap<String, String>) -> Pairs {
     labels.iter().map(|(key, value)| (key.clone(), value.clone())).collect()
@@ -49,7 +52,7 @@ fn errors(pairs: &Pairs, index: usize) -> (Vec<AttrValue>, Vec<AttrValue>) {
 /// The form for labels: a draft that is applied as a whole.
 #[component]
 pub(crate) fn LabelForm(props: &LabelFormProps) -> Html {
-    let draft = use_form_draft::<Pairs>();
+    let draft = &props.draft;
     let shown = draft.typed().cloned().unwrap_or_else(|| pairs(&props.labels));
     let labels = tree(shown.iter().cloned());
     let dirty = pairs(&props.labels) != shown;

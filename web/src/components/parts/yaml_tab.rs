@@ -5,7 +5,7 @@ use web_sys::{Element, HtmlTextAreaElement};
 use yew::prelude::*;
 
 use super::diagnostics::diagnostics;
-use super::draft::use_form_draft;
+use super::draft::FormDraft;
 use crate::messages::{Dispatch, Msg};
 use crate::test_id::TestId;
 use crate::view_models::selection::Selection;
@@ -17,6 +17,8 @@ pub(crate) struct YamlTabProps {
     pub(crate) text: AttrValue,
     /// The object.
     pub(crate) of: Selection,
+    /// The input.
+    pub(crate) draft: FormDraft<String>,
     /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
@@ -24,7 +26,7 @@ pub(crate) struct YamlTabProps {
 /// An editor with line numbers. Errors in the text are listed below it, by line and column.
 #[component]
 pub(crate) fn YamlTab(props: &YamlTabProps) -> Html {
-    let draft = use_form_draft::<String>();
+    let draft = &props.draft;
     let numbers = use_node_ref();
     // The text that was read last, and its errors.
     let checked = use_state(|| (String::new(), Vec::new()));

@@ -4,7 +4,7 @@ use taintlab_core::api::{NodeName, Taint, TaintEffect};
 use taintlab_core::command::Command;
 use yew::prelude::*;
 
-use crate::components::parts::draft::use_form_draft;
+use crate::components::parts::draft::FormDraft;
 use crate::components::parts::icon;
 use crate::components::parts::new_row::use_new_row;
 use crate::components::parts::taint_editor::{TaintEditor, quick_taints, taint_errors};
@@ -18,6 +18,8 @@ pub(crate) struct TaintFormProps {
     pub(crate) node: NodeName,
     /// The node's present taints.
     pub(crate) taints: Vec<Taint>,
+    /// The input.
+    pub(crate) draft: FormDraft<Vec<Taint>>,
     /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
@@ -25,7 +27,7 @@ pub(crate) struct TaintFormProps {
 /// The form for a node's taints: a draft that is applied as a whole, and buttons for common taints.
 #[component]
 pub(crate) fn TaintForm(props: &TaintFormProps) -> Html {
-    let draft = use_form_draft::<Vec<Taint>>();
+    let draft = &props.draft;
     let shown = draft.typed().unwrap_or(&props.taints).clone();
     let dirty = shown != props.taints;
     let valid = taint_errors(&shown).is_empty();

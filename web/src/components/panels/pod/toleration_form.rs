@@ -7,7 +7,7 @@ use taintlab_core::policy::validation::{
 };
 use yew::prelude::*;
 
-use crate::components::parts::draft::use_form_draft;
+use crate::components::parts::draft::FormDraft;
 use crate::components::parts::forms::message;
 use crate::components::parts::icon;
 use crate::components::parts::new_row::use_new_row;
@@ -26,6 +26,8 @@ pub(crate) struct TolerationFormProps {
     pub(crate) old: Shared<Vec<Toleration>>,
     /// The validation rules of the API server.
     pub(crate) options: ValidationOptions,
+    /// The input.
+    pub(crate) draft: FormDraft<Vec<Draft>>,
     /// Sends messages to the application.
     pub(crate) dispatch: Dispatch,
 }
@@ -35,7 +37,7 @@ pub(crate) struct TolerationFormProps {
 #[component]
 pub(crate) fn TolerationForm(props: &TolerationFormProps) -> Html {
     let old = &props.old;
-    let draft = use_form_draft::<Vec<Draft>>();
+    let draft = &props.draft;
     let shown = draft.typed().cloned().unwrap_or_else(|| drafts(old));
     let new = read(&shown);
     let dirty = new.as_ref() != Some(&**old);
