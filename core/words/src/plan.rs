@@ -205,6 +205,12 @@ fn blocked_by(blocked: &Blocked) -> String {
             "it is deleted, but its kubelet does not say that it has ended".into()
         }
         Blocker::Terminating => "it is deleted, and its grace period is not over".into(),
+        Blocker::Finalizers { finalizers } => {
+            let names = finalizers.join(", ");
+            format!(
+                "it is deleted, but nothing in the simulation takes its finalizers off: {names}"
+            )
+        }
     };
     format!("{node}: pod {pod}: {why}")
 }

@@ -137,6 +137,20 @@ fn a_budget_waits_for_a_pod_that_finds_no_node() {
 }
 
 #[test]
+fn a_finalizer_keeps_a_drain_waiting() {
+    let pod = workload("web", &["n1"]).replacen(
+        "  labels: {app: web}",
+        "  finalizers: [example.com/backup]\n  labels: {app: web}",
+        1,
+    );
+    let cluster = node("n1", "a") + &node("n2", "b") + &pod;
+    let ran = taintlab("plan drain n1 -f c.yaml", &[("c.yaml", &cluster)]);
+    let blame = "n1: pod shop/web-0: it is deleted, but nothing in the simulation takes its \
+                 finalizers off: example.com/backup";
+    assert!(ran.out.contains(blame), "{ran:?}");
+}
+
+#[test]
 fn kubectl_refuses_pods_without_a_controller() {
     let bare = "apiVersion: v1\nkind: Pod\nmetadata: {name: bare, namespace: shop}\nspec: {nodeName: a, \
         containers: [{name: c}]}\n";

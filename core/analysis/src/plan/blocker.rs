@@ -51,6 +51,11 @@ pub enum Blocker {
     Unconfirmed,
     /// Deletion whose grace period is not over.
     Terminating,
+    /// Finalizers of a deleted pod.
+    Finalizers {
+        /// Their names.
+        finalizers: Vec<String>,
+    },
 }
 
 impl Blocker {
@@ -77,8 +82,14 @@ pub(super) fn blocked(simulator: &Simulator) -> Vec<Blocked> {
 fn blocker(simulator: &Simulator, key: &PodKey) -> Option<Blocker> {
     let pod = simulator.cluster().get_pod(key)?;
     if pod.is_terminating() {
-        let unconfirmed = simulator.awaits_kubelet(key);
-        return Some(if unconfirmed { Blocker::Unconfirmed } else { Blocker::Terminating });
+        let finalizers: Vec<String> = pod.foreign_finalizers().map(ToString::to_string).collect();
+        return Some(if simulator.awaits_kubelet(key) {
+            Blocker::Unconfirmed
+        } else if finalizers.is_empty() {
+            Blocker::Terminating
+        } else {
+            Blocker::Finalizers { finalizers }
+        });
     }
     Some(match eviction_refusal(simulator, key)? {
         EvictionError::DisruptionBudget { budget, needs, has, .. } => {
