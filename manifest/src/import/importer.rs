@@ -59,6 +59,8 @@ pub(super) struct Importer<'t, 'f> {
     controllers: Names,
     /// Parts that many pods have in common.
     shared: SharedPool,
+    /// Whether all amounts so far were quantities.
+    all_readable: bool,
     /// For each pod, the file, the position of its `nodeName`, and its index in `objects`.
     pub(super) placed: Vec<Placed<'f>>,
     /// Items that get their kind from the list around them, which states it at its end.
@@ -119,6 +121,7 @@ impl<'t, 'f> Importer<'t, 'f> {
             pods: Names::new(),
             controllers: Names::new(),
             shared: SharedPool::default(),
+            all_readable: true,
             placed: Vec::new(),
             kindless: Vec::new(),
             empty_list: false,
@@ -317,11 +320,15 @@ impl<'t, 'f> Importer<'t, 'f> {
         in_default(&mut pod.metadata);
         self.warnings(path, near_miss::of_fields(tree, near_miss::POD_SPEC));
         let errors = validate_pod(&pod, &options());
+        // What was readable once is readable again: pods of a large cluster have the same containers.
+        let is_known = pod.share_parts(&mut self.shared) && self.all_readable;
         let valid = self.is_valid(path, tree, errors)
-            && self.is_readable(path, tree, "", pod_requests(&pod, KubernetesRelease::NEWEST, &[]));
+            && (is_known || {
+                let requests = pod_requests(&pod, KubernetesRelease::NEWEST, &[]);
+                self.is_readable(path, tree, "", requests)
+            });
         let taken = valid && self.is_new(path, tree, "pod", pod.key().as_str());
         if taken {
-            pod.share_parts(&mut self.shared);
             let place = tree.locate("spec.nodeName");
             self.placed.push((self.file, place, self.import.objects.len()));
             self.import.pods.push(pod);
@@ -388,6 +395,7 @@ impl<'t, 'f> Importer<'t, 'f> {
     ) -> bool {
         let Err(ResourceError { field, message }) = amounts else { return true };
         let field = join(inside, &field);
+        self.all_readable = false;
         self.errors(path, vec![Problem::new(tree.locate(&field), message).at(field)]);
         false
     }

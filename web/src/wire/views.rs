@@ -136,7 +136,8 @@ enums! {
         Edit(commands), EditYaml(of, text, replaces), ReplacePod(pod, tolerations), Undo, Redo,
         Playing(playing), Play(to), Step, StepBack, RunToEnd, Seek(to), StepAbout(later), EndPeek,
         Select(selection), Find(name), Draw(density), Log(wanted), Lanes(msg, narrow),
-        Warnings(about), Nodes, AboutRelease, Flags(releases, values), CheckKubeletFlags(values), ToggleKind(kind),
+        Warnings(about), Nodes, AboutRelease, Flags(releases, values), CheckKubeletFlags(values),
+        ToggleKind(kind),
         Load(scenario), Catalogue, Preview(name), OpenExample(name), LateEviction,
         Read(text, name, keep_all), ReadAgain(keep_all), Replace(own_release), Plan, Add,
         List(listing), Excerpt(line), ReadYaml(selection, text), StoredScenario(edits, start),
@@ -151,7 +152,8 @@ enums! {
     Reply {
         Done, Staged(staged), Edited(done), Played(played), Nodes(nodes), Read(read),
         Listed(listed), Lines(lines), Text(text), Diagnostics(found), Completions(found),
-        Offers(lines), AboutRelease(about), Flags(flags), FlagErrors(errors), Catalogue(all), Link(draft),
+        Offers(lines), AboutRelease(about), Flags(flags), FlagErrors(errors), Catalogue(all),
+        Link(draft),
         Embed(made),
     }
     Effect {

@@ -59,16 +59,18 @@ impl Pod {
         PodKey::new(&self.metadata.namespace, &self.metadata.name)
     }
 
-    /// Shares with other pods the parts that are equal.
-    pub fn share_parts(&mut self, pool: &mut SharedPool) {
+    /// Shares with other pods the parts that are equal; whether one before has the same containers.
+    pub fn share_parts(&mut self, pool: &mut SharedPool) -> bool {
         let Self { metadata, spec, status, .. } = self;
-        for fields in [&mut metadata.other, &mut spec.other, &mut status.other] {
+        for fields in [&mut metadata.other, &mut status.other] {
             pool.fields(fields);
         }
+        let is_known = pool.fields(&mut spec.other);
         pool.labels(&mut metadata.labels);
         pool.labels(&mut metadata.annotations);
         pool.owners(&mut metadata.owner_references);
         pool.tolerations(&mut spec.tolerations);
+        is_known
     }
 
     /// `metadata.generation`: how often `spec` has changed, its creation and its deletion counted.

@@ -218,11 +218,9 @@ impl Clone for SharedPool {
 }
 
 impl SharedPool {
-    /// Replaces fields by equal ones that were given before, if there are any.
-    pub fn fields(&mut self, fields: &mut Fields) {
-        if !fields.is_empty() {
-            share(&mut self.fields, fields);
-        }
+    /// Replaces fields by equal ones that were given before; whether there are any.
+    pub fn fields(&mut self, fields: &mut Fields) -> bool {
+        !fields.is_empty() && share(&mut self.fields, fields)
     }
 
     /// Replaces labels or annotations by equal ones that were given before, if there are any.
@@ -241,11 +239,14 @@ impl SharedPool {
     }
 }
 
-fn share<T: Clone + Eq + Hash>(known: &mut HashSet<T, FixedState>, value: &mut T) {
-    match known.get(value) {
+fn share<T: Clone + Eq + Hash>(known: &mut HashSet<T, FixedState>, value: &mut T) -> bool {
+    let found = known.get(value);
+    let is_known = found.is_some();
+    match found {
         Some(known) => value.clone_from(known),
         None => _ = known.insert(value.clone()),
     }
+    is_known
 }
 
 #[cfg(test)]
