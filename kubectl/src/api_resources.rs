@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::flags::{self, Arguments};
-use crate::resources::{DEVICE_TAINT_RULES, RESOURCES, Resource, is_of_devices};
+use crate::resources::{DEVICE_TAINT_RULES, ENDPOINT_SLICES, RESOURCES, Resource, is_of_devices};
 use crate::session::Session;
 use crate::table::table;
 
@@ -21,7 +21,7 @@ pub(crate) fn api_resources(
     let is_served = |resource: &&&Resource| match is_of_devices(resource) {
         true if ***resource == DEVICE_TAINT_RULES => release.serves_device_taint_rules(),
         true => release.serves_devices(),
-        false => true,
+        false => ***resource != ENDPOINT_SLICES || release.shows_endpoint_slices(),
     };
     rows.extend(RESOURCES.iter().filter(is_served).map(|resource| {
         vec![

@@ -14,7 +14,7 @@ use taintlab_core::cluster::Volumes;
 use taintlab_core::controllers::node_ttl::node_ttl;
 use taintlab_core::kubelet::pod_status::pod_as_served;
 use taintlab_core::order::{Order, OrderedSet};
-use taintlab_core::simulator::priority_classes;
+use taintlab_core::simulator::{endpoint_slices, priority_classes, services};
 use taintlab_manifest::typed;
 
 use crate::events;
@@ -105,6 +105,11 @@ fn with_default_labels(resource: &Resource, mut value: Value) -> Value {
     value
 }
 
+/// Namespace and name.
+fn place(value: &Value) -> [&str; 2] {
+    ["/metadata/namespace", "/metadata/name"].map(|pointer| text(value, pointer))
+}
+
 /// Volumes, claims, classes or attachments, with the API server's defaults.
 fn storage_values(storage: &Volumes, resource: &Resource) -> Vec<Value> {
     let value = |object: Option<Value>| object.unwrap_or_default();
@@ -171,11 +176,21 @@ impl Session<'_> {
             let objects = devices.objects().filter(|it| it.kind.as_str() == resource.kind);
             values.extend(objects.map(|it| json_value(it.as_ref()).unwrap_or_default()));
         } else if *resource == resources::SERVICES {
-            values.push(self.kubernetes_service());
+            let own = self.kubernetes_service();
+            values = services(self.simulator()).to_vec();
+            if values.iter().all(|service| place(service) != place(&own)) {
+                values.push(own);
+            }
+        } else if *resource == resources::ENDPOINT_SLICES && self.release().shows_endpoint_slices()
+        {
+            values = endpoint_slices(self.simulator());
         } else if *resource == resources::PRIORITY_CLASSES {
             values.extend(self.priority_classes());
         } else if *resource == resources::NAMESPACES {
             values.extend(self.namespaces().iter().map(|name| self.namespace_object(name)));
+        }
+        if [&resources::SERVICES, &resources::ENDPOINT_SLICES].contains(&resource) {
+            values.order_by(|one, other| place(one).cmp(&place(other)));
         }
         let objects = values.into_iter().map(|value| Object::Other(resource, value));
         objects.filter(|object| !resource.namespaced || here(object)).collect()

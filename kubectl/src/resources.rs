@@ -84,6 +84,8 @@ resources! {
     STATEFUL_SETS: "StatefulSet", "statefulsets", "statefulset", &["sts"], "apps", true;
     JOBS: "Job", "jobs", "job", &[], "batch", true;
     LEASES: "Lease", "leases", "lease", &[], "coordination.k8s.io", true;
+    ENDPOINT_SLICES: "EndpointSlice", "endpointslices", "endpointslice", &[], "discovery.k8s.io",
+        true;
     SERVICES: "Service", "services", "service", &["svc"], "", true;
     PRIORITY_CLASSES: "PriorityClass", "priorityclasses", "priorityclass", &["pc"],
         "scheduling.k8s.io", false;

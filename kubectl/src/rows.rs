@@ -5,8 +5,9 @@ use taintlab_core::api::{Node, Pod};
 use taintlab_core::kubelet::pod_columns::PodColumns;
 use taintlab_core::order::OrderedSet;
 
-use crate::fields::{amount, number, string_map, text, time_at};
+use crate::fields::{amount, items, number, string_map, text, time_at};
 use crate::objects::Object;
+use crate::path::plain_text;
 use crate::resources::{self, Resource};
 use crate::selector::{format_labels, format_selector};
 use crate::storage::{self, access_modes};
@@ -99,6 +100,8 @@ pub(crate) fn columns(view: View, resource: &Resource) -> Vec<(&'static str, boo
     } else if *resource == resources::SERVICES {
         let always = ["Name", "Type", "Cluster-IP", "External-IP", "Port(s)", "Age"];
         split(&always, &["Selector"])
+    } else if *resource == resources::ENDPOINT_SLICES {
+        split(&["Name", "AddressType", "Ports", "Endpoints", "Age"], &[])
     } else if *resource == resources::RESOURCE_SLICES {
         split(&["Name", "Node", "Driver", "Pool", "Age"], &[])
     } else if *resource == resources::RESOURCE_CLAIMS {
@@ -297,6 +300,10 @@ fn other_cells(view: View, resource: &Resource, value: &Value) -> Vec<Value> {
             age,
             format_labels(&string_map(value.pointer("/spec/selector"))).into(),
         ];
+    } else if *resource == resources::ENDPOINT_SLICES {
+        let ports = with_more(value, "ports", "port");
+        let addresses = with_more(value, "endpoints", "addresses");
+        return vec![name, text(value, "/addressType").into(), ports, addresses, age];
     } else if *resource == resources::LEASES {
         return vec![name, text(value, "/spec/holderIdentity").into(), age];
     } else if *resource == resources::RESOURCE_SLICES {
@@ -317,6 +324,27 @@ fn other_cells(view: View, resource: &Resource, value: &Value) -> Vec<Value> {
         cells.push(format_selector(value.pointer("/spec/selector")).into());
     }
     cells
+}
+
+/// The first three values of a field in a list, and the number of the others. Mirrors
+/// `listWithMoreString`.
+fn with_more(slice: &Value, list: &str, field: &str) -> Value {
+    let (mut first, mut count) = (String::new(), 0);
+    for item in items(slice, list) {
+        let one = item.get(field).map_or(&[][..], std::slice::from_ref);
+        for value in one.first().and_then(Value::as_array).map_or(one, Vec::as_slice) {
+            count += 1;
+            if count <= 3 {
+                let comma = if count > 1 { "," } else { "" };
+                first = first + comma + &plain_text(value);
+            }
+        }
+    }
+    match count {
+        0 => "<unset>".into(),
+        1..=3 => first.into(),
+        _ => format!("{first} + {} more...", count - 3).into(),
+    }
 }
 
 /// Mirrors `resourceClaimState` of the printers.

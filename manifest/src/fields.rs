@@ -752,7 +752,10 @@ const SERVICE: &[Field] = object![fields(
     &[
         shown(word("type")),
         shown(word("clusterIP")),
-        shown(fields("ports", &[word("name"), word("port"), word("protocol"), word("nodePort")])),
+        shown(fields(
+            "ports",
+            &[word("name"), word("port"), word("protocol"), word("nodePort"), word("targetPort")]
+        )),
         words("selector"),
         word("publishNotReadyAddresses"),
     ]

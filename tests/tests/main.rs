@@ -33,6 +33,7 @@ mod conformance {
     mod traces;
 }
 mod kubectl {
+    mod endpoint_slices;
     mod transcripts;
 }
 mod kubelet {

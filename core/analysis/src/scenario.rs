@@ -510,6 +510,11 @@ impl Scenario {
         objects.filter_map(|object| DeviceObject::deserialize(object).ok()).collect()
     }
 
+    fn services(&self) -> Vec<Value> {
+        let is_one = |object: &&Value| object.get("kind").is_some_and(|kind| kind == "Service");
+        self.objects.others.iter().filter(is_one).cloned().collect()
+    }
+
     /// Objects of one kind among its other objects.
     fn others<'a, T: Deserialize<'a>>(&'a self, kind: &str) -> Vec<T> {
         let others = self.objects.others.iter();
@@ -584,6 +589,7 @@ impl Scenario {
                 attachments: self.others("VolumeAttachment"),
             },
             devices: self.device_objects(),
+            services: self.services(),
             ..InitialState::default()
         };
         let placed = Simulator::sharing(self.config(), nodes, pods, begin, watch).await;

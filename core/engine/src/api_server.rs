@@ -20,6 +20,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use serde_json::Value;
 use taintlab_rules::api::{
     MAX_REPLICAS, Node, NodeName, ObjectMeta, Pod, PodCondition, PodDisruptionBudget, PodKey,
     PodPhase, PodStatus, PriorityClass, SharedPool, TIME_ANNOTATIONS, Toleration, Workload,
@@ -63,6 +64,8 @@ pub(crate) struct ApiServer {
     pub(crate) cluster: Cluster,
     /// The priority classes that there are, with those that every cluster has.
     pub(crate) priority_classes: Vec<PriorityClass>,
+    /// The Services that were given, each with its namespace.
+    pub(crate) services: Arc<Vec<Value>>,
     faults: OrderedMap<(PodKey, PodWrite), Fault>,
     node_faults: OrderedMap<(NodeName, NodeWrite), Fault>,
     /// What happened and was not polled.
@@ -123,6 +126,7 @@ impl ApiServer {
             admission: None,
             cluster: Cluster::default(),
             priority_classes: PriorityClass::system().into(),
+            services: Arc::default(),
             faults: OrderedMap::new(),
             node_faults: OrderedMap::new(),
             events: VecDeque::new(),

@@ -20,7 +20,7 @@ pub mod disruption;
 pub mod drain;
 mod first_pod;
 pub mod job;
-mod names;
+pub(crate) mod names;
 pub mod node_lifecycle;
 pub mod node_ttl;
 pub mod persistent_volume;

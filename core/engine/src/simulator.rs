@@ -21,6 +21,7 @@ mod device_views;
 mod differences;
 mod drain_views;
 mod driver;
+mod endpoint_slices;
 mod eviction_requests;
 mod forecast;
 mod node_controllers;
@@ -40,6 +41,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use serde_json::Value;
 use taintlab_rules::api::{
     DeviceObject, Lease, Node, NodeName, Pod, PodDisruptionBudget, PodKey, PriorityClass, Workload,
 };
@@ -55,6 +57,8 @@ use self::control_plane::ControlPlane;
 pub use self::device_views::{DeviceView, devices_of_node, pods_with_device};
 pub use self::differences::Differences;
 pub use self::drain_views::{drains, eviction_refusal};
+use self::endpoint_slices::default_services;
+pub use self::endpoint_slices::{endpoint_slices, services};
 pub use self::forecast::token_every;
 pub use self::forecast::{Forecast, last_time_budget};
 use self::node_controllers::NodeControllers;
@@ -161,6 +165,8 @@ pub struct InitialState {
     /// Whether the control plane has been running, so that timers of pods on tainted nodes run since
     /// the taints were added (`timeAdded`); otherwise it starts now, and so do they.
     pub has_run_before: bool,
+    /// Services, from which [`endpoint_slices`] follow.
+    pub services: Vec<Value>,
     /// When the clocks of kubelets tick by which they post their status, after the beginning; that
     /// of their leases unless given.
     pub status_ticks: OrderedMap<NodeName, Timestamp>,
@@ -324,6 +330,9 @@ impl Simulator {
             simulator.api.bootstrap_devices(begin.devices)?;
         }
         simulator.api.bootstrap_priority_classes(begin.priority_classes);
+        let mut services = begin.services;
+        default_services(&mut services);
+        simulator.api.services = Arc::new(services);
         simulator.start_control(begin.workloads, begin.budgets, watch).await?;
         if let Some(control) = &mut simulator.control {
             control.daemon_sets.prefer(begin.placements.clone());

@@ -68,6 +68,7 @@ impl Terminal {
                 classes: of_kind(&objects.others, "StorageClass"),
                 attachments: Vec::new(),
             },
+            services: of_kind(&objects.others, "Service"),
             priority_classes: of_kind(&objects.others, "PriorityClass"),
             devices: ["ResourceSlice", "ResourceClaim", "ResourceClaimTemplate", "DeviceClass"]
                 .iter()

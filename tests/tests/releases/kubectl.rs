@@ -534,6 +534,16 @@ pub(super) const DIFFERENCES: &[Difference] = &[
         observe: |release| shows(release, "PersistentVolumeClaim", "{}", "Mounted By:"),
     },
     Difference {
+        name: "shows_endpoint_slices",
+        last: "1.21",
+        before: "false",
+        after: "true",
+        observe: |release| {
+            let table = kubectl(release, "api-resources").stdout;
+            table.contains("\nendpointslices ").to_string()
+        },
+    },
+    Difference {
         name: "shows_volume_attributes_class",
         last: "1.28",
         before: "6 8",

@@ -15,7 +15,7 @@ fn hash(text: &str) -> u32 {
 }
 
 /// Five letters that depend on `seed` and `number` alone. Mirrors the form of `names.generateName`.
-pub(super) fn suffix(seed: &str, number: u64) -> String {
+pub(crate) fn suffix(seed: &str, number: u64) -> String {
     let mut rest = hash(&format!("{seed}#{number}"));
     let letter = |_| {
         let letter = ALPHABET.get(rest as usize % ALPHABET.len()).copied().unwrap_or('b');

@@ -79,6 +79,9 @@ changes! {
 since! {
     /// Whether `resource.k8s.io/v1` is served, with devices and the claims for them: since 1.34.
     serves_devices = 34;
+    /// Whether EndpointSlices are shown here: since 1.22, where their endpoints tell `serving` and
+    /// `terminating`.
+    shows_endpoint_slices = 22;
     /// Whether `kubectl api-resources` lists `devicetaintrules`: since 1.36, where
     /// `resource.k8s.io/v1beta2` has them. A cluster serves that version only if it is told to.
     serves_device_taint_rules = 36;
