@@ -4,6 +4,8 @@ use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::any::Any;
+use core::fmt;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -18,106 +20,125 @@ use crate::time::Time;
 ///
 /// Copies share it. Equal are statuses with the same JSON.
 #[derive(Clone, Debug, Default)]
-pub struct WorkloadStatus(Option<Arc<Form>>);
+pub struct WorkloadStatus(Form);
+
+#[derive(Clone, Debug, Default)]
+enum Form {
+    #[default]
+    Absent,
+    Read(Arc<Value>),
+    // Not an enum of the types: only a program that writes one has its code.
+    Written(Arc<dyn Written>),
+}
+
+/// What is asked of a status whatever its type.
+trait Written: fmt::Debug + Send + Sync {
+    fn to_value(&self) -> Value;
+    fn as_any(&self) -> &dyn Any;
+    fn is_same(&self, other: &dyn Any) -> bool;
+    fn observed_generation(&self) -> Option<i64>;
+}
+
+impl<S: StatusOfWorkload> Written for S {
+    fn to_value(&self) -> Value {
+        // Every key is a string, so that there is a JSON form.
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn is_same(&self, other: &dyn Any) -> bool {
+        other.downcast_ref::<S>() == Some(self)
+    }
+
+    fn observed_generation(&self) -> Option<i64> {
+        self.observed()
+    }
+}
 
 /// A type of [`WorkloadStatus`].
-pub trait StatusOfWorkload: Clone + DeserializeOwned + Into<WorkloadStatus> {
-    /// The status, if it was written as this type.
-    #[doc(hidden)]
-    fn written(status: &WorkloadStatus) -> Option<&Self>;
+pub trait StatusOfWorkload:
+    Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static
+{
+    /// The `metadata.generation` that its controller has seen, if such a status tells it.
+    fn observed(&self) -> Option<i64>;
 }
 
 macro_rules! statuses {
-    ($($type:ident),*) => {
-        #[derive(Debug)]
-        enum Form {
-            Read(Value),
-            $($type($type),)*
-        }
-
-        impl Form {
-            fn to_value(&self) -> Value {
-                // Every key is a string, so that there is a JSON form.
-                match self {
-                    Self::Read(value) => value.clone(),
-                    $(Self::$type(status) => serde_json::to_value(status).unwrap_or_default(),)*
-                }
+    ($($type:ident: $observed:expr),* $(,)?) => {$(
+        impl StatusOfWorkload for $type {
+            fn observed(&self) -> Option<i64> {
+                let observed: fn(&Self) -> Option<i64> = $observed;
+                observed(self)
             }
         }
-
-        impl PartialEq for Form {
-            fn eq(&self, other: &Self) -> bool {
-                match (self, other) {
-                    (Self::Read(one), Self::Read(other)) => one == other,
-                    $((Self::$type(one), Self::$type(other)) => one == other,)*
-                    _ => self.to_value() == other.to_value(),
-                }
-            }
-        }
-
-        $(
-            impl From<$type> for WorkloadStatus {
-                fn from(status: $type) -> Self {
-                    Self(Some(Arc::new(Form::$type(status))))
-                }
-            }
-
-            impl StatusOfWorkload for $type {
-                fn written(status: &WorkloadStatus) -> Option<&Self> {
-                    match status.0.as_deref() {
-                        Some(Form::$type(status)) => Some(status),
-                        _ => None,
-                    }
-                }
-            }
-        )*
-    };
+    )*};
 }
 
 statuses!(
-    BudgetStatus,
-    DaemonSetStatus,
-    DeploymentStatus,
-    JobStatus,
-    ReplicaSetStatus,
-    StatefulSetStatus
+    BudgetStatus: |_| None,
+    DaemonSetStatus: |it| Some(it.observed_generation),
+    DeploymentStatus: |it| Some(it.observed_generation),
+    JobStatus: |_| None,
+    ReplicaSetStatus: |it| Some(it.observed_generation),
+    StatefulSetStatus: |it| Some(it.observed_generation),
 );
 
+impl<S: StatusOfWorkload> From<S> for WorkloadStatus {
+    fn from(status: S) -> Self {
+        Self(Form::Written(Arc::new(status)))
+    }
+}
+
 impl WorkloadStatus {
+    /// A status as it is in an object; absent if it is `null`.
+    #[must_use]
+    pub fn read(value: Value) -> Self {
+        Self(if value.is_null() { Form::Absent } else { Form::Read(Arc::new(value)) })
+    }
+
     /// Whether there is none.
     #[must_use]
     pub const fn is_absent(&self) -> bool {
-        self.0.is_none()
+        matches!(self.0, Form::Absent)
     }
 
     /// The status as a type, such as [`DeploymentStatus`]; `None` if it is absent or of another
     /// form.
     #[must_use]
     pub fn get<S: StatusOfWorkload>(&self) -> Option<S> {
-        match self.0.as_deref()? {
-            Form::Read(value) => S::deserialize(value).ok(),
-            _ => S::written(self).cloned(),
+        match &self.0 {
+            Form::Absent => None,
+            Form::Read(value) => S::deserialize(&**value).ok(),
+            Form::Written(status) => status.as_any().downcast_ref().cloned(),
         }
     }
 
     /// As JSON; `null` if it is absent.
     #[must_use]
     pub fn to_value(&self) -> Value {
-        self.0.as_ref().map_or(Value::Null, |form| form.to_value())
-    }
-}
-
-impl From<Value> for WorkloadStatus {
-    fn from(value: Value) -> Self {
-        Self((!value.is_null()).then(|| Arc::new(Form::Read(value))))
+        match &self.0 {
+            Form::Absent => Value::Null,
+            Form::Read(value) => Value::clone(value),
+            Form::Written(status) => status.to_value(),
+        }
     }
 }
 
 impl PartialEq for WorkloadStatus {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
-            (Some(one), Some(other)) => Arc::ptr_eq(one, other) || one == other,
-            (one, other) => one.is_none() && other.is_none(),
+            (Form::Absent, Form::Absent) => true,
+            (Form::Absent, _) | (_, Form::Absent) => false,
+            (Form::Read(one), Form::Read(other)) => one == other,
+            (Form::Written(one), Form::Written(other)) => {
+                Arc::ptr_eq(one, other) || one.is_same(other.as_any())
+            }
+            (Form::Read(_), Form::Written(_)) | (Form::Written(_), Form::Read(_)) => {
+                self.to_value() == other.to_value()
+            }
         }
     }
 }
@@ -126,16 +147,16 @@ impl Eq for WorkloadStatus {}
 
 impl Serialize for WorkloadStatus {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0.as_deref() {
-            Some(Form::Read(value)) => value.serialize(serializer),
-            _ => self.to_value().serialize(serializer),
+        match &self.0 {
+            Form::Read(value) => value.serialize(serializer),
+            Form::Absent | Form::Written(_) => self.to_value().serialize(serializer),
         }
     }
 }
 
 impl<'de> Deserialize<'de> for WorkloadStatus {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Value::deserialize(deserializer).map(Self::from)
+        Value::deserialize(deserializer).map(Self::read)
     }
 }
 
@@ -353,13 +374,10 @@ impl Workload {
     /// counts as seen.
     #[must_use]
     pub fn is_unobserved(&self) -> bool {
-        let observed = match self.status.0.as_deref() {
-            Some(Form::Read(value)) => value.get("observedGeneration").and_then(Value::as_i64),
-            Some(Form::DeploymentStatus(status)) => Some(status.observed_generation),
-            Some(Form::ReplicaSetStatus(status)) => Some(status.observed_generation),
-            Some(Form::StatefulSetStatus(status)) => Some(status.observed_generation),
-            Some(Form::DaemonSetStatus(status)) => Some(status.observed_generation),
-            Some(Form::JobStatus(_) | Form::BudgetStatus(_)) | None => None,
+        let observed = match &self.status.0 {
+            Form::Absent => None,
+            Form::Read(value) => value.get("observedGeneration").and_then(Value::as_i64),
+            Form::Written(status) => status.observed_generation(),
         };
         observed.is_some_and(|observed| observed < self.generation())
     }
@@ -374,7 +392,7 @@ impl Workload {
         if let Some(fields) = status.as_object_mut() {
             fields.entry("observedGeneration").or_insert_with(|| seen.into());
         }
-        self.status = status.into();
+        self.status = WorkloadStatus::read(status);
         self.metadata.other.set("generation", generation.into());
     }
 }
