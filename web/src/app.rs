@@ -166,8 +166,8 @@ pub(crate) struct App {
     /// The prefix and suffix that all node names share.
     names: Shared,
     catalogue: Rc<files::Catalogue>,
-    /// The evidence for the release, as it was last requested.
-    about_release: AboutRelease,
+    /// The evidence for the release, once the dialog about it has asked for it.
+    about_release: Option<AboutRelease>,
     lanes: lanes::Lanes,
     /// The filters and the visible part of the event log.
     log: LogWanted,
@@ -243,7 +243,7 @@ impl Component for App {
             shows_fine: density::shows_fine(),
             names: Shared::default(),
             catalogue: Rc::default(),
-            about_release: AboutRelease::default(),
+            about_release: None,
             lanes: lanes::Lanes::default(),
             log: LogWanted::default(),
             report: report::Reporting::default(),
@@ -609,11 +609,14 @@ impl App {
                     app.nodes = Rc::new(nodes);
                 }
             }),
-            Dialog::Release => self.ask(Request::AboutRelease, |app, reply| {
-                if let Reply::AboutRelease(about) = reply {
-                    app.about_release = *about;
-                }
-            }),
+            Dialog::Release => {
+                self.about_release = None;
+                self.ask(Request::AboutRelease, |app, reply| {
+                    if let Reply::AboutRelease(about) = reply {
+                        app.about_release = Some(*about);
+                    }
+                });
+            }
             Dialog::Scenarios | Dialog::Palette if self.catalogue.is_empty() => {
                 self.ask(Request::Catalogue, |app, reply| {
                     if let Reply::Catalogue(all) = reply {

@@ -176,7 +176,7 @@ impl App {
             board: &self.shown.board,
             nodes: &self.nodes,
             catalogue: &self.catalogue,
-            about_release: &self.about_release,
+            about_release: self.about_release.as_ref(),
             selection: self.selection.as_ref(),
             inspector: &self.shown.inspector,
             lanes: &self.shown.lanes,

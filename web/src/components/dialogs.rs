@@ -67,8 +67,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) nodes: &'a Rc<Vec<NodeName>>,
     /// The scenarios that come with the page; empty until they are requested.
     pub(crate) catalogue: &'a Rc<files::Catalogue>,
-    /// The evidence for the release; empty until it is requested.
-    pub(crate) about_release: &'a AboutRelease,
+    /// The evidence for the release, once it is there.
+    pub(crate) about_release: Option<&'a AboutRelease>,
     /// The selection.
     pub(crate) selection: Option<&'a Selection>,
     /// The details of the selection.

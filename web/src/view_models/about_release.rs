@@ -7,7 +7,7 @@ pub(crate) type Changes = Vec<(String, Vec<String>)>;
 
 /// The evidence for a release, the changes that came with it, and the changes up to it that are
 /// only believed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AboutRelease {
     /// The evidence.
     pub(crate) rests_on: String,

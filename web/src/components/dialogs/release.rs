@@ -13,19 +13,21 @@ use crate::view_models::about_release::{AboutRelease, Changes};
 /// only believed.
 pub(crate) fn release(
     release: KubernetesRelease,
-    about: &AboutRelease,
+    about: Option<&AboutRelease>,
     dispatch: &Dispatch,
 ) -> Html {
     html! {
         <Modal title={format!("Kubernetes {release}")} read_only=true dispatch={dispatch.clone()}>
-            <p data-testid={TestId::RestsOn}>{ &about.rests_on }</p>
-            { section(format!("What changed with {release}"), &about.came,
-                "Nothing that is simulated.") }
-            { section("Believed to have come by then".to_owned(), &about.believed, "Nothing.") }
-            <p class="hint">
-                { "Believed: the rule was read in Kubernetes' source, but with which release it came \
-                   is inferred from pull requests, release notes or enhancement proposals." }
-            </p>
+            if let Some(about) = about {
+                <p data-testid={TestId::RestsOn}>{ &about.rests_on }</p>
+                { section(format!("What changed with {release}"), &about.came,
+                    "Nothing that is simulated.") }
+                { section("Believed to have come by then".to_owned(), &about.believed, "Nothing.") }
+                <p class="hint">
+                    { "Believed: the rule was read in Kubernetes' source, but with which release it \
+                       came is inferred from pull requests, release notes or enhancement proposals." }
+                </p>
+            }
         </Modal>
     }
 }
