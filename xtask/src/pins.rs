@@ -103,7 +103,7 @@ pub(crate) const PACKAGE_GOAL_BROTLI: u64 = 90_000;
 
 /// The limit of that size, a little above the present one. Whoever raises it says why in the
 /// commit.
-pub(crate) const PACKAGE_BUDGET_BROTLI: u64 = 1_032_400;
+pub(crate) const PACKAGE_BUDGET_BROTLI: u64 = 1_034_900;
 
 /// The desired size of `taintlab/lite` in bytes of brotli.
 pub(crate) const LITE_GOAL_BROTLI: u64 = 60_000;
