@@ -64,7 +64,9 @@ async function passTo(page, time) {
   while ((await end()) < time && (await step.isEnabled())) {
     const before = await now(page);
     await step.click();
-    await until(page, async () => assert.ok((await now(page)) > before || (await quiet.count()) > 0));
+    await until(page, async () =>
+      assert.ok((await now(page)) > before || (await quiet.count()) > 0),
+    );
     if ((await now(page)) === before) {
       break;
     }
