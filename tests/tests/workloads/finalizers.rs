@@ -76,7 +76,7 @@ fn finalizers_that_are_gone_when_the_pod_ends_do_not_keep_it() {
     assert!(kept(&simulator).is_none());
 }
 
-/// What is deleted at once is kept, too: by force, or because its node is gone.
+/// Pods that are deleted at once are kept, too: by force, or because their node is gone.
 #[test]
 fn a_finalizer_keeps_a_pod_without_a_grace_period() {
     let mut simulator = deleted(&["example.com/a"]);

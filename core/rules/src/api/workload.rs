@@ -212,7 +212,7 @@ pub struct Workload {
     /// What was asked for.
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub spec: WorkloadSpec,
-    /// What its controller has written.
+    /// Status as its controller has written it.
     #[serde(default, skip_serializing_if = "WorkloadStatus::is_absent")]
     #[cfg_attr(feature = "schema", schemars(with = "WorkloadFields"))]
     #[cfg_attr(feature = "typescript-all", tsify(optional, type = "unknown"))]
@@ -503,7 +503,7 @@ pub struct PodDisruptionBudget {
     /// What was asked for.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub spec: PodDisruptionBudgetSpec,
-    /// What its controller has written.
+    /// Status as its controller has written it.
     #[serde(default, skip_serializing_if = "WorkloadStatus::is_absent")]
     #[cfg_attr(feature = "schema", schemars(with = "WorkloadFields"))]
     #[cfg_attr(feature = "typescript-all", tsify(optional, type = "unknown"))]

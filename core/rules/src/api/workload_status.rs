@@ -31,7 +31,7 @@ enum Form {
     Written(Arc<dyn Written>),
 }
 
-/// What is asked of a status whatever its type.
+/// Questions to a status whatever its type.
 trait Written: fmt::Debug + Send + Sync {
     fn to_value(&self) -> Value;
     fn as_any(&self) -> &dyn Any;

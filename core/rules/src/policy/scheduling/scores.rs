@@ -126,7 +126,7 @@ impl Cycle<'_> {
         totals
     }
 
-    /// What the plugins of the release say, with their weights, one after the other.
+    /// Tells the scores of each plugin of the release, with its weight, one after the other.
     fn each_column(
         &self,
         nodes: &[&NodeInfo],
