@@ -14,7 +14,7 @@ use taintlab_core::policy::matching::Verdict;
 use taintlab_core::scenario::Scenario;
 use taintlab_core::simulator::{NodeFault, stopped_zone};
 use taintlab_core::time::{Timestamp, format_duration};
-use taintlab_words::matching::verdict as sentence;
+use taintlab_words::matching::{stopped, verdict as sentence};
 use taintlab_words::{Style, table};
 
 use crate::cluster::{NotRead, Read, key_of, no_node, pod_named, read_pod};
@@ -259,10 +259,7 @@ pub(crate) fn judged(
         Some(ZoneView { state: Some(state), rate_text, .. })
             if verdict == Verdict::NoNoExecuteTaints =>
         {
-            format!(
-                "a running pod stays: its zone is in {state}, so that the node lifecycle \
-                 controller taints no node of it; eviction rate {rate_text}"
-            )
+            stopped(state, &rate_text)
         }
         _ => sentence(&verdict),
     });

@@ -7,6 +7,7 @@ use taintlab_core::api::{Taint, Toleration};
 use taintlab_core::policy::matching::{
     Consequence, Explanation, Mismatch, TolerationOutcome, Verdict,
 };
+use taintlab_core::protocol::zone::ZoneState;
 
 use crate::table::Style;
 
@@ -30,6 +31,15 @@ pub fn explanation(explanation: &Explanation, style: Style) -> String {
         }
     }
     text + &verdict(&explanation.verdict) + "\n"
+}
+
+/// Reason why a running pod stays in a zone of that state, whose eviction rate is 0 for that reason.
+#[must_use]
+pub fn stopped(state: ZoneState, rate_text: &str) -> String {
+    format!(
+        "a running pod stays: its zone is in {state}, so that the node lifecycle controller taints \
+         no node of it; eviction rate {rate_text}"
+    )
 }
 
 /// Verdict on a running pod, in a sentence that counts taints and tolerations from 1.
