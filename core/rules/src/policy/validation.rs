@@ -333,8 +333,9 @@ fn validate_requests(pod: &Pod) -> Vec<FieldError> {
 }
 
 /// Checks what changes when `old` becomes `new`: the labels, the tolerations, the finalizers of a
-/// pod that is being deleted, and the node, which only a binding may set. `Lt` and `Gt` are accepted too if the old pod has them. Mirrors
-/// `ValidatePodUpdate` and, for these operators, `GetValidationOptionsFromPodSpecAndMeta`.
+/// pod that is being deleted, and the node, which only a binding may set. `Lt` and `Gt` are accepted
+/// too if the old pod has them. Mirrors `ValidatePodUpdate` and, for these operators,
+/// `GetValidationOptionsFromPodSpecAndMeta`.
 #[must_use]
 pub fn validate_pod_update(new: &Pod, old: &Pod, options: &ValidationOptions) -> Vec<FieldError> {
     let mut errors = validate_keys(&new.metadata, options);
