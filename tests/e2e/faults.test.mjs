@@ -122,6 +122,10 @@ playgroundTest(
     await ready(page);
     await page.getByTestId("settings").click();
     const flag = page.locator('[data-flag="node-monitor-grace-period"]');
+    await flag.waitFor();
+    // What decides most comes first.
+    const first = page.locator("[data-flag]").first();
+    assert.equal(await first.getAttribute("data-flag"), "node-monitor-period");
     await flag.getByRole("textbox").fill("soon");
     await until(page, async () =>
       assert.match(await flag.getByRole("alert").innerText(), /--node-monitor-grace-period/),

@@ -475,16 +475,19 @@ impl Host {
 
 /// The flags of a release beside those of another, and the errors in these values.
 fn flags([release, other]: [KubernetesRelease; 2], values: BTreeMap<String, String>) -> FlagsView {
-    let of = |release| -> OrderedMap<String, String> {
+    let of = |release| -> Vec<(String, String)> {
         let config = NodeLifecycleConfig::of(release);
         config.flags(release).map(|(name, default)| (name.to_owned(), default)).collect()
     };
     let defaults = of(release);
     let errors = errors_of(values, |name, value| {
         let result = NodeLifecycleConfig::of(release).set_flag(release, name, value);
-        result.err().filter(|_| defaults.contains_key(name)).map(|error| error.to_string())
+        result
+            .err()
+            .filter(|_| defaults.iter().any(|(known, _)| known == name))
+            .map(|error| error.to_string())
     });
-    FlagsView { release, others: of(other), errors, defaults }
+    FlagsView { release, others: of(other).into_iter().collect(), errors, defaults }
 }
 
 fn errors_of(

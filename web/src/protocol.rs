@@ -322,8 +322,8 @@ pub(crate) struct EmbedMade {
 pub(crate) struct FlagsView {
     /// The release.
     pub(crate) release: KubernetesRelease,
-    /// Its flags with their defaults, by name.
-    pub(crate) defaults: OrderedMap<String, String>,
+    /// Its flags with their defaults, in the order in which they are listed.
+    pub(crate) defaults: Vec<(String, String)>,
     /// Those of the other release.
     pub(crate) others: OrderedMap<String, String>,
     /// The errors in values, by the name of the flag; flags that the release does not have are left

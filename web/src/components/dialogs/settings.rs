@@ -212,9 +212,10 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
     }
     let none = OrderedMap::new();
     let (defaults, theirs, errors) = match known.as_ref() {
-        Some(known) => (&known.defaults, &known.others, &known.errors),
-        None => (&none, &none, &none),
+        Some(known) => (known.defaults.as_slice(), &known.others, &known.errors),
+        None => (&[][..], &none, &none),
     };
+    let has = |name: &String| defaults.iter().any(|(known, _)| known == name);
     let error = |name: &str| -> Vec<AttrValue> {
         errors.get(name).into_iter().map(|error| AttrValue::from(error.clone())).collect()
     };
@@ -222,7 +223,7 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
     let wrong = !checked || settings.is_err() || read.is_err() || !errors.is_empty();
     let apply = {
         // Flags of another release are kept until the form is applied.
-        let its = flags.iter().filter(|(name, _)| defaults.contains_key(*name));
+        let its = flags.iter().filter(|(name, _)| has(name));
         let flags: BTreeMap<String, String> = tree(its.map(|(n, v)| (n.clone(), v.clone())));
         let runs = *runs;
         let settings = settings.clone().unwrap_or_default();
@@ -242,7 +243,7 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
             })))
         })
     };
-    let row = |(name, default): (&String, &String)| {
+    let row = |(name, default): &(String, String)| {
         let set_to = flags.get(name).cloned();
         let oninput = {
             let (flags, name, default) = (flags.clone(), name.clone(), default.clone());
@@ -290,7 +291,7 @@ pub(crate) fn Settings(props: &SettingsProps) -> Html {
             </div>
         }
     };
-    let only_there = theirs.keys().filter(|name| !defaults.contains_key(*name));
+    let only_there = theirs.keys().filter(|name| !has(name));
     let choose = |state: &UseStateHandle<KubernetesRelease>| {
         let state = state.clone();
         Callback::from(move |text: String| {
